@@ -1,0 +1,5 @@
+export * from "./clock.ts";
+export * from "./digest.ts";
+export * from "./errors.ts";
+export * from "./invariant.ts";
+export * from "./timestamp.ts";

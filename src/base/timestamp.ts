@@ -1,0 +1,69 @@
+/**
+ * Times as web archives write them: the 14 digits of CDX and ARC, and the ISO 8601 form of WARC with whatever
+ * precision the record has. A time is kept as milliseconds since 1970; its text is kept beside it where it matters.
+ */
+import { ArchiveError } from "./errors.ts";
+
+const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
+
+function isLeap(year: number): boolean {
+  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+}
+
+function toTime(year: number, month: number, day: number, hour: number, minute: number, second: number, ms: number) {
+  if (month < 1 || month > 12) return undefined;
+  const days = month === 2 && isLeap(year) ? 29 : DAYS[month - 1]!;
+  // A leap second is a real time: 23:59:60 becomes the second after it.
+  if (day < 1 || day > days || hour > 23 || minute > 59 || second > 60) return undefined;
+  return Date.UTC(year, month - 1, day, hour, minute, second, ms);
+}
+
+/** The time of 4 to 17 digits; what is missing is the earliest (`start`) or the latest (`end`) that it can be. */
+export function parseTimestamp(digits: string, padding: "start" | "end" = "start"): number | undefined {
+  if (!/^\d{4,17}$/.test(digits)) return undefined;
+  const late = padding === "end";
+  const part = (from: number, to: number, early: number, latest: number) => {
+    const text = digits.slice(from, to);
+    if (text.length === to - from) return Number(text);
+    // A lone first digit of a pair (2019-1 for October to December) pads like a missing one.
+    if (text.length === 0) return late ? latest : early;
+    return Math.min(Math.max(Number(text.padEnd(to - from, late ? "9" : "0")), early), latest);
+  };
+  const year = Number(digits.slice(0, 4));
+  const month = part(4, 6, 1, 12);
+  const lastDay = month === 2 && isLeap(year) ? 29 : (DAYS[month - 1] ?? 31);
+  const day = part(6, 8, 1, lastDay);
+  return toTime(year, month, day, part(8, 10, 0, 23), part(10, 12, 0, 59), part(12, 14, 0, 59), part(14, 17, 0, 999));
+}
+
+const ISO =
+  /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:([Zz])|([+-])(\d{2}):?(\d{2}))?)?)?)?$/;
+
+/** A time in ISO 8601, from a year to nanoseconds (which are cut to milliseconds); without a zone it is UTC. */
+export function parseIso(text: string): number | undefined {
+  const m = ISO.exec(text.trim());
+  if (m === null) return undefined;
+  const number = (i: number, otherwise: number) => (m[i] === undefined ? otherwise : Number(m[i]));
+  const ms = m[7] === undefined ? 0 : Number(m[7].padEnd(3, "0").slice(0, 3));
+  const time = toTime(number(1, 0), number(2, 1), number(3, 1), number(4, 0), number(5, 0), number(6, 0), ms);
+  if (time === undefined || m[9] === undefined) return time;
+  return time - (m[9] === "-" ? -1 : 1) * (number(10, 0) * 60 + number(11, 0)) * 60_000;
+}
+
+/** What people may type: 4 to 17 digits, ISO 8601, or `now`. */
+export function parseTime(text: string, nowMs: number, padding: "start" | "end" = "start"): number {
+  const time = text === "now" ? nowMs : (parseTimestamp(text, padding) ?? parseIso(text));
+  if (time === undefined) throw new ArchiveError("HT_USAGE", `not a time: ${text} (try 20190401, 2019-04-01 or now)`);
+  return time;
+}
+
+/** 14 digits, UTC. */
+export function formatTimestamp(timeMs: number): string {
+  return new Date(timeMs).toISOString().slice(0, 19).replace(/[-:T]/g, "");
+}
+
+/** The WARC form: whole seconds unless the time has milliseconds. */
+export function formatIso(timeMs: number): string {
+  const text = new Date(timeMs).toISOString();
+  return timeMs % 1000 === 0 ? `${text.slice(0, 19)}Z` : text;
+}
