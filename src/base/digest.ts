@@ -71,7 +71,11 @@ export function formatDigestValue(digest: Digest): string {
   return digest.algorithm === "sha1" ? formatBase32(Buffer.from(digest.hex, "hex")) : digest.hex;
 }
 
-const ALIASES: Readonly<Record<string, DigestAlgorithm>> = { "sha-1": "sha1", "sha-256": "sha256", "sha-512": "sha512" };
+const ALIASES: Readonly<Record<string, DigestAlgorithm>> = {
+  "sha-1": "sha1",
+  "sha-256": "sha256",
+  "sha-512": "sha512",
+};
 
 /**
  * Reads a digest in any of the forms found in the wild. A text without a label is taken for the algorithm that

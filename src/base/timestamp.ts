@@ -6,6 +6,8 @@ import { ArchiveError } from "./errors.ts";
 
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
 
+const FOUR_CENTURIES_MS = 146_097 * 86_400_000;
+
 function isLeap(year: number): boolean {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 }
@@ -15,7 +17,8 @@ function toTime(year: number, month: number, day: number, hour: number, minute: 
   const days = month === 2 && isLeap(year) ? 29 : DAYS[month - 1]!;
   // A leap second is a real time: 23:59:60 becomes the second after it.
   if (day < 1 || day > days || hour > 23 || minute > 59 || second > 60) return undefined;
-  return Date.UTC(year, month - 1, day, hour, minute, second, ms);
+  // `Date.UTC` takes the years 0 to 99 for 1900 to 1999; 400 years later everything is the same but the year.
+  return Date.UTC(year + 400, month - 1, day, hour, minute, second, ms) - FOUR_CENTURIES_MS;
 }
 
 /** The time of 4 to 17 digits; what is missing is the earliest (`start`) or the latest (`end`) that it can be. */

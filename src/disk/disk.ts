@@ -1,0 +1,73 @@
+/**
+ * The disk as Holotype sees it, and the whole surface on which it can fail. Calls are synchronous, because the hot
+ * paths move megabytes at a time and a promise for each would cost more than it frees; only `syncLater` is not.
+ * Every failure is an `ArchiveError` whose place is the path; absence is `undefined` where it is an answer.
+ */
+
+/** `create` refuses a file that is there (HT_EXISTS), `replace` empties it; the other two want it there (HT_NOT_FOUND). */
+export type OpenMode = "read" | "update" | "create" | "replace";
+
+export type EntryKind = "file" | "folder" | "other";
+
+/** One name in a folder. A symbolic link is `other`, wherever it leads; `stat` follows it. */
+export interface FolderEntry {
+  readonly name: string;
+  readonly kind: EntryKind;
+}
+
+export interface FileStat {
+  readonly sizeBytes: number;
+  readonly kind: EntryKind;
+  readonly modifiedMs: number;
+  /** Device and inode: equal for two paths exactly if they lead to one file. */
+  readonly identity: string;
+  /** The nine permission bits, as `open` takes them. */
+  readonly permissions: number;
+}
+
+export interface DiskFile extends Disposable {
+  readonly path: string;
+  size(): number;
+  /** Fills `into` from `position` on and gives the count; less than its length only at the end of the file, 0 past it. */
+  read(into: Uint8Array, position: number): number;
+  /** Writes all of `bytes`, which are the caller's again at once. After a failure any part of them may be there. */
+  write(bytes: Uint8Array, position: number): void;
+  truncate(sizeBytes: number): void;
+  /** Returns when all that was written is durable. The name of a new file is not: that is `syncFolder`'s. */
+  sync(): void;
+  /** The same off the main thread, for what was written before the call. Writes may go on meanwhile. */
+  syncLater(): Promise<void>;
+  /** May be called twice, and while a `syncLater` runs, which then ends first. */
+  close(): void;
+}
+
+/** Held until released or until the process ends, however it ends. */
+export interface Lock extends Disposable {
+  readonly path: string;
+  /** May be called twice. */
+  release(): void;
+}
+
+export interface Disk {
+  /** With `create` the file gets exactly these permissions; without them, and otherwise, 0o666 less the umask. */
+  open(path: string, mode: OpenMode, permissions?: number): DiskFile;
+  /**
+   * Atomic: a reader finds the old file or the new one. With `refuse`, a target that is there stays (HT_EXISTS), and
+   * a crash may leave both names on the one file.
+   */
+  rename(from: string, to: string, target?: "replace" | "refuse"): void;
+  /** Removes a file or an empty folder. One that is absent is fine. */
+  remove(path: string): void;
+  /** Sorted by name. */
+  list(folder: string): FolderEntry[];
+  stat(path: string): FileStat | undefined;
+  /** Makes the folder and those above it, as far as they are missing, and makes their names durable. */
+  makeFolder(path: string, permissions?: number): void;
+  /** Makes names durable: what was created in this folder, renamed into or out of it, or removed from it. */
+  syncFolder(path: string): void;
+  /**
+   * Takes the lock that the file `path` stands for, or throws HT_LOCKED with the holder's pid, be it our own. Never
+   * waits.
+   */
+  lock(path: string): Lock;
+}

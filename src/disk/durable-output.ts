@@ -1,0 +1,129 @@
+/**
+ * Files that are whole or not there. The bytes go to an unfinished name beside the target and are synced before the
+ * target's name leads to them; then the folder is synced. What a crash can leave: the old target (or none), perhaps
+ * with an unfinished file beside it that `removeLeftovers` knows; or the new target, complete.
+ */
+import { dirname } from "node:path";
+import { ArchiveError, invariant, type Random, systemRandom } from "../base/index.ts";
+import type { Disk, DiskFile } from "./disk.ts";
+import { partialPath } from "./partial-name.ts";
+
+export interface DurableOptions {
+  /** Without it, a target that is there stays and the call throws HT_EXISTS. With it, permissions carry over. */
+  readonly replace?: boolean;
+  readonly random?: Random;
+}
+
+/** Where bytes go in order. They are the caller's again when `write` returns. */
+export interface ByteSink {
+  write(bytes: Uint8Array): void;
+}
+
+const BUFFER_SIZE = 1 << 20;
+
+export class DurableOutput implements ByteSink, Disposable {
+  readonly path: string;
+  readonly #disk: Disk;
+  readonly #file: DiskFile;
+  readonly #replace: boolean;
+  #buffer: Uint8Array | undefined;
+  #bufferedSize = 0;
+  #writtenSize = 0;
+  #state: "open" | "committed" | "aborted" = "open";
+
+  private constructor(disk: Disk, path: string, replace: boolean, file: DiskFile) {
+    this.#disk = disk;
+    this.path = path;
+    this.#replace = replace;
+    this.#file = file;
+  }
+
+  static begin(disk: Disk, path: string, options: DurableOptions = {}): DurableOutput {
+    const replace = options.replace ?? false;
+    const present = disk.stat(path);
+    // Told before the long work; the rename will see to it that nothing came between.
+    if (present !== undefined && !replace)
+      throw new ArchiveError("HT_EXISTS", `${path}: there already`, { file: path });
+    const partial = partialPath(path, options.random ?? systemRandom);
+    return new DurableOutput(disk, path, replace, disk.open(partial, "create", present?.permissions));
+  }
+
+  /** Bytes given to `write` so far. */
+  get size(): number {
+    return this.#writtenSize + this.#bufferedSize;
+  }
+
+  /** Small writes gather in a buffer of 1 MB; those as large as the buffer go past it. */
+  write(bytes: Uint8Array): void {
+    this.#checkOpen();
+    if (this.#bufferedSize + bytes.length > BUFFER_SIZE) this.flush();
+    if (bytes.length >= BUFFER_SIZE) {
+      this.#file.write(bytes, this.#writtenSize);
+      this.#writtenSize += bytes.length;
+      return;
+    }
+    this.#buffer ??= new Uint8Array(BUFFER_SIZE);
+    this.#buffer.set(bytes, this.#bufferedSize);
+    this.#bufferedSize += bytes.length;
+  }
+
+  /** Hands what is buffered to the system. It is not durable by that. */
+  flush(): void {
+    this.#checkOpen();
+    if (this.#buffer === undefined || this.#bufferedSize === 0) return;
+    this.#file.write(this.#buffer.subarray(0, this.#bufferedSize), this.#writtenSize);
+    this.#writtenSize += this.#bufferedSize;
+    this.#bufferedSize = 0;
+  }
+
+  /** Reads back what was written so far, to verify it before it gets its name. The caller closes it before `commit`. */
+  openForReading(): DiskFile {
+    this.flush();
+    return this.#disk.open(this.#file.path, "read");
+  }
+
+  /** Returns when the file is durable under its name. When it throws, the target may be there, but then complete. */
+  commit(): void {
+    this.flush();
+    this.#file.sync();
+    this.#file.close();
+    this.#disk.rename(this.#file.path, this.path, this.#replace ? "replace" : "refuse");
+    this.#state = "committed";
+    this.#buffer = undefined;
+    this.#disk.syncFolder(dirname(this.path));
+  }
+
+  /** Gives up, unless committed. A disk that refuses even that leaves the unfinished file to `removeLeftovers`. */
+  abort(): void {
+    if (this.#state !== "open") return;
+    this.#state = "aborted";
+    this.#buffer = undefined;
+    try {
+      this.#file.close();
+      this.#disk.remove(this.#file.path);
+    } catch (error) {
+      // Most often there is an error on its way already, and that one tells more.
+      if (!(error instanceof ArchiveError)) throw error;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.abort();
+  }
+
+  #checkOpen(): void {
+    invariant(this.#state === "open", `${this.path} is written after commit or abort`);
+  }
+}
+
+/** Makes the file `path` of what `fill` writes: durable and complete when this returns, or else not there. */
+export function createDurably(
+  disk: Disk,
+  path: string,
+  fill: (output: ByteSink) => void,
+  options: DurableOptions = {},
+): void {
+  using output = DurableOutput.begin(disk, path, options);
+  fill(output);
+  output.commit();
+}

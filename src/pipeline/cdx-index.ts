@@ -1,0 +1,64 @@
+/** CDX and CDXJ lines of captures, as `holotype index` writes them: unsorted here, sorted by whoever gathers them. */
+import { digestOf, formatDigestValue, formatTimestamp, parseDigest, type Warning } from "../base/index.ts";
+import { urlKey } from "../url/index.ts";
+import { CDX_11, type CdxEntry, formatCdxjLine, formatCdxLine, scanRecord, type WarcRecord } from "../warc/index.ts";
+import { payloadMime } from "./listing.ts";
+import type { RecordTask } from "./task.ts";
+
+export interface CdxOptions {
+  readonly format: "cdxj" | "cdx11";
+  /** Whether `www.` and the like are left out of keys, as the Internet Archive does. */
+  readonly stripWww: boolean;
+  /** Whether file names are written with their folders. */
+  readonly fullPath: boolean;
+}
+
+const INDEXED = new Set(["response", "revisit", "resource", "metadata", "conversion"]);
+const EMPTY_SHA1 = digestOf("sha1", new Uint8Array(0));
+
+export function createCdxTask(options: CdxOptions): RecordTask {
+  const format = options.format === "cdxj" ? formatCdxjLine : (entry: CdxEntry) => formatCdxLine(entry, CDX_11);
+  return {
+    record(record, warn) {
+      const entry = describeCapture(record, options, warn);
+      return entry === undefined ? "" : `${format(entry)}\n`;
+    },
+  };
+}
+
+/** Absent for records that are no captures, or that cannot be looked up for want of a URI or a date. */
+function describeCapture(
+  record: WarcRecord,
+  options: CdxOptions,
+  warn: (warning: Warning) => void,
+): CdxEntry | undefined {
+  const { uri, timeMs, type } = record;
+  if (!INDEXED.has(type) || uri === undefined || timeMs === undefined) return undefined;
+  if (record.arc !== undefined && type === "warcinfo") return undefined;
+  const claimed = record.payloadDigest;
+  const scan = scanRecord(record, claimed === undefined && type !== "revisit" ? { payload: ["sha1"] } : {});
+  for (const finding of scan.findings) warn({ ...finding, file: record.file, offset: record.offset });
+  record.drain();
+  const status = scan.http?.status;
+  const redirect = options.format === "cdx11" ? scan.http?.headers.get("location") : undefined;
+  const mime = type === "revisit" ? "warc/revisit" : (payloadMime(record, scan) ?? "unk");
+  return {
+    urlKey: urlKey(uri, { stripWww: options.stripWww }),
+    timestamp: formatTimestamp(timeMs),
+    url: uri,
+    mime,
+    ...(status === undefined ? {} : { status }),
+    digest: claimed === undefined ? formatDigestValue(scan.payloadDigests[0] ?? EMPTY_SHA1) : digestText(claimed),
+    ...(redirect === undefined ? {} : { redirect }),
+    ...(record.length === undefined ? {} : { length: record.length }),
+    offset: record.offset,
+    file: options.fullPath ? record.file : record.file.replace(/^.*[/!]/, ""),
+  };
+}
+
+/** A sha1 digest goes without its label, as CDX files have it; others keep theirs, or nobody could tell them apart. */
+function digestText(claim: string): string {
+  const digest = parseDigest(claim);
+  if (digest === undefined) return claim.replace(/\s/g, "");
+  return digest.algorithm === "sha1" ? formatDigestValue(digest) : `${digest.algorithm}:${formatDigestValue(digest)}`;
+}

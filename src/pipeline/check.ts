@@ -1,0 +1,149 @@
+/**
+ * The check of `holotype check`: is a record sound? Structure and compression are the reader's to judge; here come the
+ * header fields that each type must have, the digests of block and payload (in both readings of what a payload is), and
+ * for revisits a note of what they refer to, so that orphans can be told at the end.
+ */
+import {
+  type DigestAlgorithm,
+  type ErrorCode,
+  formatDigest,
+  isDamage,
+  loadDigest,
+  parseDigest,
+  type Warning,
+} from "../base/index.ts";
+import { type DigestVerdict, judgeDigest, parseProfile, scanRecord, type WarcRecord } from "../warc/index.ts";
+import { hasPayload } from "./listing.ts";
+import type { RecordTask } from "./task.ts";
+
+export type CheckOptions = Readonly<Record<never, never>>;
+
+/** What was found about one record; a line of JSON each, for the command to gather. */
+export interface RecordCheck {
+  readonly file: string;
+  readonly offset: number;
+  readonly type: string;
+  readonly payloadDigest: DigestVerdict;
+  readonly blockDigest: DigestVerdict;
+  readonly warnings: readonly { readonly code: ErrorCode; readonly message: string }[];
+  /** What a record that holds a payload can be referred to by: URI and date, or digest. */
+  readonly holds: readonly string[];
+  /** The same of the record that a revisit refers to. */
+  readonly refersTo?: string;
+}
+
+const KNOWN_TYPES = new Set([
+  "warcinfo",
+  "response",
+  "resource",
+  "request",
+  "metadata",
+  "revisit",
+  "conversion",
+  "continuation",
+]);
+const NEED_URI = new Set(["response", "resource", "request", "revisit", "conversion", "continuation"]);
+
+export async function createCheck(_options: CheckOptions): Promise<RecordTask> {
+  await loadDigest("blake3");
+  return { record: (record, warn) => `${JSON.stringify(checkRecord(record, warn))}\n` };
+}
+
+/** What a capture is known by among others: its URI and the second it was made. */
+function captureKey(uri: string | undefined, date: string | undefined): string | undefined {
+  if (uri === undefined || date === undefined) return undefined;
+  return `${date.replace(/\.\d+/, "")} ${uri}`;
+}
+
+function keyOfDigest(claim: string | undefined): string | undefined {
+  const digest = claim === undefined ? undefined : parseDigest(claim);
+  return digest === undefined ? undefined : formatDigest(digest);
+}
+
+/** By URI and date where the revisit names them, else by digest. */
+function referenceOf(record: WarcRecord, digestKey: string | undefined): { refersTo?: string } {
+  if (record.type !== "revisit") return {};
+  const { headers } = record;
+  const key = captureKey(headers.get("warc-refers-to-target-uri"), headers.get("warc-refers-to-date")) ?? digestKey;
+  return key === undefined ? {} : { refersTo: key };
+}
+
+export function checkRecord(record: WarcRecord, warn: (warning: Warning) => void): RecordCheck {
+  const found: { code: ErrorCode; message: string }[] = [];
+  const say = (code: ErrorCode, message: string) => {
+    found.push({ code, message });
+    warn({ code, message, file: record.file, offset: record.offset });
+  };
+  const blockClaim = algorithmOf(record.blockDigest);
+  const payloadClaim = algorithmOf(record.payloadDigest);
+  const scan = scanRecord(record, {
+    ...(blockClaim === undefined ? {} : { block: [blockClaim] }),
+    ...(payloadClaim === undefined ? {} : { payload: [payloadClaim], stored: [payloadClaim] }),
+  });
+  for (const finding of scan.findings) say(finding.code, finding.message);
+  record.drain();
+  if (record.arc === undefined) checkFields(record, say);
+
+  const cut = record.warnings.some((w) => isDamage(w) && w.code.includes("TRUNCATED"));
+  const blockDigest = judgeBlock(record, scan.blockDigests);
+  if (blockDigest === "mismatch" && !cut) say("HT_DIGEST_MISMATCH", `block digest ${record.blockDigest}`);
+  if (blockDigest === "unknown") say("HT_DIGEST_UNKNOWN", `block digest ${record.blockDigest}`);
+  const payloadDigest = hasPayload(record) && !record.segmented ? judgeDigest(record.payloadDigest, scan) : "absent";
+  if (payloadDigest === "mismatch" && !cut) {
+    const computed = formatDigest(scan.payloadDigests[0]!);
+    say("HT_DIGEST_MISMATCH", `payload digest ${record.payloadDigest}, but the payload's is ${computed}`);
+  }
+  if (payloadDigest === "unknown") say("HT_DIGEST_UNKNOWN", `payload digest ${record.payloadDigest}`);
+
+  const digestKey = keyOfDigest(record.payloadDigest);
+  const ownKey = captureKey(record.uri, record.dateText);
+  return {
+    file: record.file,
+    offset: record.offset,
+    type: record.type,
+    payloadDigest,
+    blockDigest,
+    warnings: [...record.warnings.map(({ code, message }) => ({ code, message })), ...found],
+    holds: hasPayload(record) ? [ownKey, digestKey].filter((key) => key !== undefined) : [],
+    ...referenceOf(record, digestKey),
+  };
+}
+
+function algorithmOf(claim: string | undefined): DigestAlgorithm | undefined {
+  return claim === undefined ? undefined : parseDigest(claim)?.algorithm;
+}
+
+function judgeBlock(record: WarcRecord, digests: readonly { algorithm: string; hex: string }[]): DigestVerdict {
+  const { blockDigest } = record;
+  if (blockDigest === undefined) return "absent";
+  const claimed = parseDigest(blockDigest);
+  if (claimed === undefined) return "unknown";
+  return digests[0]?.hex === claimed.hex ? "stored" : "mismatch";
+}
+
+/** The fields that the standard requires, and the form of those that it gives one. */
+function checkFields(record: WarcRecord, say: (code: ErrorCode, message: string) => void): void {
+  const { headers, type } = record;
+  for (const name of ["WARC-Type", "WARC-Record-ID", "WARC-Date"]) {
+    if (headers.get(name.toLowerCase()) === undefined) say("HT_FIELD_MISSING", `${name} is missing`);
+  }
+  if (NEED_URI.has(type) && record.uri === undefined) say("HT_FIELD_MISSING", "WARC-Target-URI is missing");
+  if (type !== "" && !KNOWN_TYPES.has(type)) say("HT_FIELD_INVALID", `WARC-Type ${type} is not one of the standard`);
+  if (headers.get("warc-date") !== undefined && record.timeMs === undefined) {
+    say("HT_FIELD_INVALID", `WARC-Date ${headers.get("warc-date")} cannot be read`);
+  }
+  const { id } = record;
+  if (id !== undefined && !/^[A-Za-z][A-Za-z0-9+.-]*:\S+$/.test(id)) {
+    say("HT_FIELD_INVALID", `WARC-Record-ID ${id} is no URI`);
+  }
+  if (type === "revisit") {
+    const profile = headers.get("warc-profile");
+    if (profile === undefined) say("HT_FIELD_MISSING", "WARC-Profile is missing");
+    else if (parseProfile(profile) === "identical-payload-digest" && record.payloadDigest === undefined) {
+      say("HT_FIELD_MISSING", "WARC-Payload-Digest is missing from a revisit by digest");
+    }
+  }
+  if (type === "continuation" && headers.get("warc-segment-origin-id") === undefined) {
+    say("HT_FIELD_MISSING", "WARC-Segment-Origin-ID is missing");
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * What may stand on the command line for an archive: a file, a folder of them, a WACZ, one file inside a WACZ
+ * (`x.wacz!archive/data.warc.gz`), or `-` for standard input.
+ */
+import { ArchiveError } from "../base/index.ts";
+import { type Disk, readStandardInput } from "../disk/index.ts";
+import { type ByteSource, isZip, openZipEntry, rangeSource, readZipEntries, type ZipEntry } from "../warc/index.ts";
+
+/** One archive file. Plain data, so that it can be sent to a worker thread. */
+export interface Input {
+  /** How it is called in listings: the path, and the entry where it lies in a ZIP file. */
+  readonly name: string;
+  readonly path: string;
+  /** Names of ZIP entries, from the outermost in; empty for a file. */
+  readonly entries: readonly string[];
+  /** Absent for standard input. */
+  readonly size: number | undefined;
+}
+
+export const STANDARD_INPUT = "-";
+const ARCHIVE_NAME = /\.w?arc(?:\.gz|\.zst)?(?:\.open)?$|\.w[ae]t(?:\.gz)?$/i;
+const WACZ_NAME = /\.(?:wacz|zip)$/i;
+
+/** An input that could not be taken, and why. */
+export interface SkippedInput {
+  readonly name: string;
+  readonly error: ArchiveError;
+}
+
+/**
+ * The archive files that the arguments stand for, in order; a folder's by name. What is named and cannot be taken is
+ * reported through `onSkip` and left out.
+ */
+export function findInputs(disk: Disk, names: readonly string[], onSkip: (skipped: SkippedInput) => void): Input[] {
+  const inputs: Input[] = [];
+  for (const name of names) {
+    try {
+      inputs.push(...expand(disk, name));
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error;
+      onSkip({ name, error });
+    }
+  }
+  return inputs;
+}
+
+function* expand(disk: Disk, name: string): Generator<Input> {
+  if (name === STANDARD_INPUT) {
+    yield { name, path: name, entries: [], size: undefined };
+    return;
+  }
+  const stat = disk.stat(name);
+  if (stat === undefined) {
+    yield expandEntryName(disk, name);
+  } else if (stat.kind === "folder") {
+    yield* expandFolder(disk, name);
+  } else {
+    yield* expandFile(disk, name, stat.sizeBytes);
+  }
+}
+
+function expandEntryName(disk: Disk, name: string): Input {
+  const [path, ...entries] = name.split("!");
+  if (entries.length === 0 || disk.stat(path!) === undefined) {
+    throw new ArchiveError("HT_NOT_FOUND", `${name}: no such file`, { file: name });
+  }
+  const input = { name, path: path!, entries, size: undefined };
+  const source = openInput(disk, input);
+  source.close?.();
+  return { ...input, size: source.size };
+}
+
+function* expandFolder(disk: Disk, folder: string): Generator<Input> {
+  const prefix = folder.endsWith("/") ? folder : `${folder}/`;
+  for (const { name, kind } of disk.list(folder)) {
+    const path = `${prefix}${name}`;
+    if (kind === "folder") yield* expandFolder(disk, path);
+    else if (ARCHIVE_NAME.test(name) || WACZ_NAME.test(name)) {
+      const stat = disk.stat(path);
+      if (stat?.kind === "file") yield* expandFile(disk, path, stat.sizeBytes);
+    }
+  }
+}
+
+function* expandFile(disk: Disk, path: string, size: number): Generator<Input> {
+  const source = openFile(disk, path);
+  try {
+    const magic = Buffer.alloc(4);
+    if (source.read(magic, 0) < 4 || !isZip(magic)) {
+      yield { name: path, path, entries: [], size };
+      return;
+    }
+    let count = 0;
+    for (const input of expandZip(source, path, [])) {
+      count++;
+      yield input;
+    }
+    if (count === 0)
+      throw new ArchiveError("HT_FORMAT_UNKNOWN", `${path}: a ZIP file with no archive in it`, { file: path });
+  } finally {
+    source.close?.();
+  }
+}
+
+function* expandZip(source: ByteSource, path: string, outer: readonly string[]): Generator<Input> {
+  for (const entry of readZipEntries(source)) {
+    const entries = [...outer, entry.name];
+    if (ARCHIVE_NAME.test(entry.name)) {
+      yield { name: [path, ...entries].join("!"), path, entries, size: entry.size };
+    } else if (WACZ_NAME.test(entry.name) && entry.method === "stored" && outer.length === 0) {
+      yield* expandZip(openZipEntry(source, entry, entry.name), path, entries);
+    }
+  }
+}
+
+function openFile(disk: Disk, path: string): ByteSource {
+  const file = disk.open(path, "read");
+  return {
+    name: path,
+    seekable: true,
+    size: file.size(),
+    read: (into, position) => file.read(into, position),
+    close: () => file.close(),
+  };
+}
+
+function standardInputSource(): ByteSource {
+  return { name: STANDARD_INPUT, seekable: false, read: (into) => readStandardInput(into) };
+}
+
+/** Opens an input for reading; whoever opens it closes it. */
+export function openInput(disk: Disk, input: Input): ByteSource {
+  if (input.path === STANDARD_INPUT) return standardInputSource();
+  const file = openFile(disk, input.path);
+  let source = file;
+  for (const name of input.entries) {
+    const entry = findEntry(source, name);
+    const size = entry.method === "stored" ? entry.size : undefined;
+    source = openZipEntry(source, entry, input.name);
+    if (size !== undefined) source = rangeSource(source, 0, size, input.name);
+  }
+  return source === file ? file : { ...source, close: () => file.close?.() };
+}
+
+function findEntry(source: ByteSource, name: string): ZipEntry {
+  for (const entry of readZipEntries(source)) if (entry.name === name) return entry;
+  throw new ArchiveError("HT_NOT_FOUND", `${source.name}: no entry ${name}`, { file: source.name });
+}

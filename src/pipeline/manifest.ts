@@ -1,0 +1,95 @@
+/**
+ * The manifest: a line for each record that holds a payload, with the digest of that payload. The first six columns are
+ * those of WARCsum (file, offset, length, URI, date, digest); the others are ours. Obeys docs/format/manifest.md.
+ */
+import { type DigestAlgorithm, formatBase32, isDamage, loadDigest, parseDigest, type Warning } from "../base/index.ts";
+import { mediaType, type RecordScan, type ScanRequest, scanRecord, type WarcRecord } from "../warc/index.ts";
+import type { RecordTask } from "./task.ts";
+
+export interface ManifestOptions {
+  readonly digest: DigestAlgorithm;
+}
+
+export const MANIFEST_COLUMNS = [
+  "file",
+  "offset",
+  "length",
+  "uri",
+  "date",
+  "digest",
+  "payload size",
+  "status",
+  "mime",
+  "framing",
+  "record id",
+  "flags",
+] as const;
+
+const UNSAFE = /[\t\n\r]/;
+
+/** A value as a column: a tab or line end in it is percent-encoded, an absent one is a dash. */
+function column(value: string | undefined): string {
+  if (value === undefined || value === "") return "-";
+  if (!UNSAFE.test(value)) return value;
+  return value.replace(/[\t\n\r]/g, (c) => `%0${c.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+export async function createManifest(options: ManifestOptions): Promise<RecordTask> {
+  await loadDigest(options.digest);
+  return new Manifest(options.digest);
+}
+
+class Manifest implements RecordTask {
+  private readonly algorithm: DigestAlgorithm;
+  private readonly plain: ScanRequest;
+  private readonly both: ScanRequest;
+  private file = "-";
+
+  constructor(algorithm: DigestAlgorithm) {
+    this.algorithm = algorithm;
+    this.plain = { payload: [algorithm] };
+    this.both = { payload: [algorithm], stored: [algorithm] };
+  }
+
+  beginFile(name: string): void {
+    this.file = column(name);
+  }
+
+  record(record: WarcRecord, warn: (warning: Warning) => void): string {
+    const { type } = record;
+    if (type !== "response" && type !== "resource") return "";
+    const claim = record.payloadDigest;
+    const claimed = claim === undefined ? undefined : parseDigest(claim);
+    // Where the header's digest is of another algorithm it cannot be judged, and the stored form is of no interest.
+    const judged = claimed?.algorithm === this.algorithm;
+    const scan = scanRecord(record, judged ? this.both : this.plain);
+    for (const finding of scan.findings) {
+      warn({ ...finding, file: record.file, offset: record.offset });
+    }
+    record.drain();
+    const hex = scan.payloadDigests[0]!.hex;
+    const value = this.algorithm === "sha1" ? formatBase32(Buffer.from(hex, "hex")) : hex;
+    const verdict = claim === undefined ? "none" : !judged ? "unchecked" : judge(claimed.hex, scan);
+    const mime = scan.http === undefined ? record.blockType : mediaType(scan.http.headers.get("content-type"));
+    return (
+      `${this.file}\t${record.offset}\t${record.length ?? "-"}\t${column(record.uri)}\t${column(record.dateText)}\t` +
+      `${this.algorithm}:${value}\t${scan.payloadSize}\t${scan.http?.status ?? "-"}\t${column(mime)}\t` +
+      `${scan.framing}\t${column(record.id)}\t${flagsOf(record, scan, verdict)}\n`
+    );
+  }
+}
+
+function judge(hex: string, scan: RecordScan): "transferred" | "stored" | "wrong" {
+  if (scan.payloadDigests[0]!.hex === hex) return "transferred";
+  return scan.storedDigests[0]!.hex === hex ? "stored" : "wrong";
+}
+
+/** What keeps a record from being an original or a duplicate, and how the digest in its header held. */
+function flagsOf(record: WarcRecord, scan: RecordScan, verdict: string): string {
+  let flags = `header-digest:${verdict}`;
+  if (scan.payloadSize === 0) flags += ",empty";
+  if (record.truncated !== undefined) flags += ",truncated";
+  if (record.segmented) flags += ",segmented";
+  if (!scan.complete || record.warnings.some(isDamage)) flags += ",damaged";
+  return flags;
+}

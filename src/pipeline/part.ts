@@ -1,0 +1,121 @@
+/**
+ * A stretch of one archive file as a unit of work. Large gzip files are cut into parts that are read at the same time;
+ * where one begins is not known before it has been read, so each tells the offset of its first record and of the first
+ * behind its end, and whoever joins the parts checks that these meet.
+ */
+import { ArchiveError, type Warning } from "../base/index.ts";
+import type { Disk } from "../disk/index.ts";
+import { loadZstd, WarcReader } from "../warc/index.ts";
+import { type Input, openInput } from "./inputs.ts";
+import type { RecordTask } from "./task.ts";
+
+export interface Part {
+  readonly input: Input;
+  readonly start: number;
+  /** Records that begin at or behind this offset belong to the next part. */
+  readonly end: number;
+  /** `start` is a guess: look for the first record behind it. */
+  readonly search: boolean;
+}
+
+export interface PartEvents {
+  /** Once, before any text: the offset of the first record, absent where there is none. */
+  onFirst(offset: number | undefined): void;
+  onText(text: string): void;
+  onWarning(warning: Warning): void;
+  /** Now and then: offset reached and records done. */
+  onProgress(offset: number, records: number): void;
+}
+
+export interface PartResult {
+  /** Offset of the first record behind the part; absent at the end of the file. */
+  readonly next: number | undefined;
+  readonly records: number;
+  /** The file could not be read, or not to its end. */
+  readonly error?: ArchiveError;
+}
+
+const PART_SIZE = 32 << 20;
+const SPLIT_SIZE = 2 * PART_SIZE;
+const TEXT_SIZE = 1 << 16;
+const PROGRESS_RECORDS = 256;
+
+function looksLikeGzip(disk: Disk, input: Input): boolean {
+  const source = openInput(disk, input);
+  try {
+    const magic = Buffer.alloc(2);
+    return source.seekable && source.read(magic, 0) === 2 && magic[0] === 0x1f && magic[1] === 0x8b;
+  } finally {
+    source.close?.();
+  }
+}
+
+/** Cuts an input into parts; one that is small, or not gzip, is one part. */
+export function splitInput(disk: Disk, input: Input): Part[] {
+  const size = input.size ?? 0;
+  if (size < SPLIT_SIZE || !looksLikeGzip(disk, input)) return [wholePart(input)];
+  const count = Math.ceil(size / PART_SIZE);
+  return Array.from({ length: count }, (_, i) => ({
+    input,
+    start: i * PART_SIZE,
+    end: i === count - 1 ? Number.POSITIVE_INFINITY : (i + 1) * PART_SIZE,
+    search: i > 0,
+  }));
+}
+
+export function wholePart(input: Input): Part {
+  return { input, start: 0, end: Number.POSITIVE_INFINITY, search: false };
+}
+
+/** Runs a task over a part. Never throws for what is wrong with the input: that is part of the result. */
+export async function runPart(disk: Disk, part: Part, task: RecordTask, events: PartEvents): Promise<PartResult> {
+  let records = 0;
+  try {
+    const source = openInput(disk, part.input);
+    try {
+      await loadForZstd(disk, part);
+      // Whoever joins the parts must know where this one begins before it hears anything else of it.
+      let early: Warning[] | undefined = [];
+      const onWarning = (warning: Warning) =>
+        early === undefined ? events.onWarning(warning) : void early.push(warning);
+      const reader = new WarcReader(source, { start: part.start, search: part.search, onWarning });
+      task.beginFile?.(part.input.name);
+      let text = "";
+      let record = reader.next();
+      events.onFirst(record?.offset);
+      const told = early;
+      early = undefined;
+      for (const warning of told) events.onWarning(warning);
+      while (record !== undefined && record.offset < part.end) {
+        text += task.record(record, onWarning);
+        if (text.length > TEXT_SIZE) {
+          events.onText(text);
+          text = "";
+        }
+        if (++records % PROGRESS_RECORDS === 0) events.onProgress(record.offset, records);
+        record = reader.next();
+      }
+      if (text !== "") events.onText(text);
+      return { next: record?.offset, records };
+    } finally {
+      source.close?.();
+    }
+  } catch (error) {
+    if (!(error instanceof ArchiveError)) throw error;
+    return { next: undefined, records, error };
+  }
+}
+
+/** zstd comes as WebAssembly, which is loaded only for files that need it. */
+async function loadForZstd(disk: Disk, part: Part): Promise<void> {
+  if (part.input.size === undefined || /\.zst$/i.test(part.input.name)) return await loadZstd();
+  const source = openInput(disk, part.input);
+  try {
+    const magic = Buffer.alloc(4);
+    if (source.read(magic, 0) === 4 && (magic.readUInt32LE(0) & 0xfffffff0) >>> 0 === 0x184d2a50)
+      return await loadZstd();
+    if (magic.readUInt32LE(0) === 0xfd2fb528) await loadZstd();
+  } finally {
+    source.close?.();
+  }
+}

@@ -1,0 +1,38 @@
+/**
+ * Work that is done record by record over many files: listing, checking, indexing, making a manifest. A task turns each
+ * record into text; running it over files, in order, on one thread or several, is the business of `run.ts`.
+ */
+import type { Warning } from "../base/index.ts";
+import type { WarcRecord } from "../warc/index.ts";
+import { type CdxOptions, createCdxTask } from "./cdx-index.ts";
+import { type CheckOptions, createCheck } from "./check.ts";
+import { createListing, type ListingOptions } from "./listing.ts";
+import { createManifest, type ManifestOptions } from "./manifest.ts";
+
+export interface RecordTask {
+  /** Called before the first record of each file. */
+  beginFile?(name: string): void;
+  /** The text for a record, with its line ends; empty for none. What is wrong with the record goes to `warn`. */
+  record(record: WarcRecord, warn: (warning: Warning) => void): string;
+}
+
+/** Plain data, so that it can be sent to a worker thread. */
+export type TaskRequest =
+  | { readonly kind: "listing"; readonly options: ListingOptions }
+  | { readonly kind: "check"; readonly options: CheckOptions }
+  | { readonly kind: "cdx"; readonly options: CdxOptions }
+  | { readonly kind: "manifest"; readonly options: ManifestOptions };
+
+/** A task may have to load WebAssembly first. */
+export async function createTask(request: TaskRequest): Promise<RecordTask> {
+  switch (request.kind) {
+    case "listing":
+      return await createListing(request.options);
+    case "check":
+      return await createCheck(request.options);
+    case "cdx":
+      return createCdxTask(request.options);
+    case "manifest":
+      return await createManifest(request.options);
+  }
+}

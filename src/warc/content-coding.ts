@@ -1,0 +1,88 @@
+/** Undoes content codings (gzip, deflate, br, zstd) of a payload, on request: payloads are kept and compared coded. */
+import type { Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
+import { ArchiveError } from "../base/index.ts";
+import { iterableSource } from "./byte-source.ts";
+import { SourceWindow, Step } from "./window.ts";
+import { ZstdStream } from "./zstd-stream.ts";
+
+export type ContentCoding = "gzip" | "deflate" | "br" | "zstd";
+
+const NAMES: Readonly<Record<string, ContentCoding>> = {
+  gzip: "gzip",
+  "x-gzip": "gzip",
+  deflate: "deflate",
+  br: "br",
+  zstd: "zstd",
+};
+
+/** The codings of a Content-Encoding value in the order they were applied; throws for one that is not known. */
+export function parseContentCodings(value: string | undefined): ContentCoding[] {
+  const names = (value ?? "").split(",").map((name) => name.trim().toLowerCase());
+  return names
+    .filter((name) => name !== "" && name !== "identity")
+    .map((name) => {
+      const coding = NAMES[name];
+      if (coding === undefined) throw new ArchiveError("HT_UNSUPPORTED", `content coding not known: ${name}`);
+      return coding;
+    });
+}
+
+/** The payload with its codings undone, last one first. Damage ends it with `HT_CORRUPT`. */
+export async function* decodeContent(
+  payload: AsyncIterable<Uint8Array>,
+  codings: readonly ContentCoding[],
+): AsyncGenerator<Uint8Array> {
+  let bytes = payload;
+  for (const coding of codings.toReversed()) bytes = coding === "zstd" ? unzstd(bytes) : undo(bytes, coding);
+  yield* bytes;
+}
+
+async function* undo(payload: AsyncIterable<Uint8Array>, coding: Exclude<ContentCoding, "zstd">) {
+  const iterator = payload[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  if (first.done === true) return;
+  const decoder = createDecoder(coding, first.value);
+  const feed = async () => {
+    for (let step = first as IteratorResult<Uint8Array>; step.done !== true; step = await iterator.next()) {
+      if (decoder.destroyed) return;
+      // The piece is valid until the next one is asked for, and the decoder keeps it longer.
+      const copy = Buffer.from(step.value);
+      if (!decoder.write(copy)) await new Promise((resolve) => decoder.once("drain", resolve).once("close", resolve));
+    }
+    decoder.end();
+  };
+  const feeding = feed().catch((cause: unknown) => void decoder.destroy(cause as Error));
+  try {
+    for await (const chunk of decoder) yield chunk as Uint8Array;
+    await feeding;
+  } catch (cause) {
+    throw new ArchiveError("HT_CORRUPT", `the ${coding} content coding is broken`, {}, cause);
+  }
+}
+
+function createDecoder(coding: Exclude<ContentCoding, "zstd">, first: Uint8Array): Transform {
+  if (coding === "br") return createBrotliDecompress();
+  if (coding === "gzip") return createGunzip();
+  // "deflate" should have a zlib header, and often has none.
+  const hasHeader = first.length >= 2 && (first[0]! & 15) === 8 && ((first[0]! << 8) | first[1]!) % 31 === 0;
+  return hasHeader ? createInflate() : createInflateRaw();
+}
+
+async function* unzstd(payload: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const report = (_code: string, message: string) => {
+    throw new ArchiveError("HT_CORRUPT", `the zstd content coding is broken: ${message}`);
+  };
+  const stream = new ZstdStream(new SourceWindow(iterableSource(payload), 1 << 20), 1 << 20, report);
+  const { out } = stream;
+  for (;;) {
+    const between = stream.memberEnded;
+    const step = between ? stream.begin(false) : stream.more();
+    if (step === Step.NEED) await stream.load();
+    else if (between && step === Step.END) return;
+    if (out.available > 0) {
+      yield out.buffer.subarray(out.pos, out.end);
+      out.clear();
+    }
+  }
+}

@@ -1,0 +1,114 @@
+/**
+ * A block of `Name: value` lines, as WARC and HTTP headers are. Its text is the bytes read as Latin-1, so nothing is
+ * lost or changed by holding it; a value is decoded as UTF-8 where it is valid UTF-8. Lines are found once, on demand.
+ */
+
+const NON_ASCII = /[\x80-\xff]/;
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** Undoes the Latin-1 reading of bytes that were UTF-8; other text stays as it is. */
+export function decodeText(latin1: string): string {
+  if (!NON_ASCII.test(latin1)) return latin1;
+  try {
+    return utf8.decode(Buffer.from(latin1, "latin1"));
+  } catch {
+    return latin1;
+  }
+}
+
+function equalsIgnoringCase(text: string, from: number, lowerName: string): boolean {
+  for (let i = 0; i < lowerName.length; i++) {
+    let code = text.charCodeAt(from + i);
+    if (code >= 65 && code <= 90) code |= 32;
+    if (code !== lowerName.charCodeAt(i)) return false;
+  }
+  return true;
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || code === 9;
+}
+
+export class FieldBlock {
+  /** All lines with their line ends, as Latin-1; the blank line at the end may be part of it. */
+  readonly text: string;
+  private readonly from: number;
+  /** For each field: start of its name, end of its name, start and end of its value (folded lines included). */
+  private spans: number[] | undefined;
+  private oddities = 0;
+
+  /** `from` is where the fields begin, behind a version or status line. */
+  constructor(text: string, from = 0) {
+    this.text = text;
+    this.from = from;
+  }
+
+  private index(): number[] {
+    if (this.spans !== undefined) return this.spans;
+    const { text } = this;
+    const spans: number[] = [];
+    let at = this.from;
+    while (at < text.length) {
+      let next = text.indexOf("\n", at);
+      if (next < 0) next = text.length;
+      let stop = next;
+      while (stop > at && text.charCodeAt(stop - 1) === 13) stop--;
+      if (stop === at) break;
+      if (isBlank(text.charCodeAt(at)) && spans.length > 0) {
+        spans[spans.length - 1] = stop;
+      } else {
+        const colon = text.indexOf(":", at);
+        if (colon < 0 || colon >= stop) {
+          this.oddities++;
+        } else {
+          let nameEnd = colon;
+          while (nameEnd > at && isBlank(text.charCodeAt(nameEnd - 1))) nameEnd--;
+          spans.push(at, nameEnd, colon + 1, stop);
+        }
+      }
+      at = next + 1;
+    }
+    this.spans = spans;
+    return spans;
+  }
+
+  /** Lines that are no fields: without a colon. */
+  get oddLineCount(): number {
+    this.index();
+    return this.oddities;
+  }
+
+  get count(): number {
+    return this.index().length / 4;
+  }
+
+  private value(at: number): string {
+    const raw = this.text.slice(this.spans![at + 2]!, this.spans![at + 3]!);
+    const value = raw.includes("\n") ? raw.replace(/\r*\n[ \t]+/g, " ") : raw;
+    return decodeText(value.trim());
+  }
+
+  /** The first field of that name (given in small letters), without blanks around it. */
+  get(lowerName: string): string | undefined {
+    const spans = this.index();
+    for (let i = 0; i < spans.length; i += 4) {
+      const start = spans[i]!;
+      if (spans[i + 1]! - start === lowerName.length && equalsIgnoringCase(this.text, start, lowerName)) {
+        return this.value(i);
+      }
+    }
+    return undefined;
+  }
+
+  /** All fields of that name, in order. */
+  all(lowerName: string): string[] {
+    return [...this].filter(([name]) => name.toLowerCase() === lowerName).map(([, value]) => value);
+  }
+
+  *[Symbol.iterator](): Generator<[name: string, value: string]> {
+    const spans = this.index();
+    for (let i = 0; i < spans.length; i += 4) {
+      yield [decodeText(this.text.slice(spans[i]!, spans[i + 1]!)), this.value(i)];
+    }
+  }
+}

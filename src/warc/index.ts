@@ -1,0 +1,16 @@
+export * from "./arc-line.ts";
+export * from "./byte-source.ts";
+export * from "./cdx-line.ts";
+export * from "./cdxj-line.ts";
+export * from "./chunked.ts";
+export * from "./content-coding.ts";
+export * from "./crawl-log-line.ts";
+export { decodeText, FieldBlock } from "./field-block.ts";
+export * from "./http-head.ts";
+export * from "./reader.ts";
+export { WarcRecord } from "./record.ts";
+export * from "./record-scan.ts";
+export * from "./revisit.ts";
+export * from "./writer.ts";
+export { isZip, openZipEntry, readZipEntries, type ZipEntry } from "./zip.ts";
+export { loadZstd } from "./zstd-codec.ts";

@@ -1,0 +1,128 @@
+/**
+ * A fixed stretch of memory that slides over bytes: `buffer[pos..end)` is unread, bytes from `keep` on are held for
+ * whoever still looks at them. Nothing larger than the window is ever in memory.
+ */
+import { invariant } from "../base/index.ts";
+import { type AnyByteSource, type AsyncByteSource, type ByteSource, isAsyncSource } from "./byte-source.ts";
+
+/** What a request for more bytes came to. */
+export const Step = {
+  /** There is more than before. */
+  MORE: 0,
+  /** There is nothing more to come. */
+  END: 1,
+  /** The source answers later: load it, then ask again. */
+  NEED: 2,
+  /** The window is full from `keep` to its end. */
+  FULL: 3,
+} as const;
+export type Step = (typeof Step)[keyof typeof Step];
+
+export class Window {
+  readonly buffer: Buffer;
+  pos = 0;
+  end = 0;
+  /** First byte that must stay; at most `pos`. */
+  keep = 0;
+
+  constructor(capacity: number) {
+    this.buffer = Buffer.allocUnsafeSlow(capacity);
+  }
+
+  get available(): number {
+    return this.end - this.pos;
+  }
+
+  /** Moves what is kept to the front; returns by how much everything moved. */
+  compact(): number {
+    const shift = this.keep;
+    if (shift > 0) {
+      this.buffer.copyWithin(0, shift, this.end);
+      this.pos -= shift;
+      this.end -= shift;
+      this.keep = 0;
+    }
+    return shift;
+  }
+
+  /** Forgets all bytes. */
+  clear(): void {
+    this.pos = this.end = this.keep = 0;
+  }
+}
+
+/** A window over the bytes of a source. `base` is the source's offset of `buffer[0]`. */
+export class SourceWindow extends Window {
+  readonly source: AnyByteSource;
+  base = 0;
+  ended = false;
+  /** Bytes read from the source in all, rescans included: the measure of work done. */
+  readTotal = 0;
+  private loaded = false;
+
+  constructor(source: AnyByteSource, capacity: number, position = 0) {
+    super(capacity);
+    this.source = source;
+    this.base = position;
+  }
+
+  /** The source's offset of the next unread byte. */
+  get offset(): number {
+    return this.base + this.pos;
+  }
+
+  /** Reads on behind `end`. */
+  fill(): Step {
+    if (this.loaded) {
+      this.loaded = false;
+      return this.ended ? Step.END : Step.MORE;
+    }
+    if (this.ended) return Step.END;
+    if (this.end === this.buffer.length || this.keep > this.buffer.length >>> 1) this.base += this.compact();
+    if (this.end === this.buffer.length) return Step.FULL;
+    if (isAsyncSource(this.source)) return Step.NEED;
+    return this.take((this.source as ByteSource).read(this.buffer.subarray(this.end), this.base + this.end));
+  }
+
+  /** After `NEED`: waits for the source. The next `fill` tells what came. */
+  async load(): Promise<void> {
+    const source = this.source as AsyncByteSource;
+    this.take(await source.readLater(this.buffer.subarray(this.end), this.base + this.end));
+    this.loaded = true;
+  }
+
+  private take(count: number): Step {
+    invariant(count >= 0 && count <= this.buffer.length - this.end, "a source returned more than it was asked for");
+    if (count === 0) {
+      this.ended = true;
+      return Step.END;
+    }
+    this.end += count;
+    this.readTotal += count;
+    return Step.MORE;
+  }
+
+  /** Makes sure of `count` unread bytes; `END` where the source has fewer, `FULL` where the window is too small. */
+  ensure(count: number): Step {
+    while (this.end - this.pos < count) {
+      const step = this.fill();
+      if (step !== Step.MORE) return step;
+    }
+    return Step.MORE;
+  }
+
+  /** Goes to an offset of the source, if the window holds it or the source can seek. */
+  seek(offset: number): boolean {
+    if (offset >= this.base && offset <= this.base + this.end) {
+      this.pos = offset - this.base;
+      this.keep = Math.min(this.keep, this.pos);
+      return true;
+    }
+    if (!this.source.seekable) return false;
+    this.clear();
+    this.base = offset;
+    this.ended = false;
+    this.loaded = false;
+    return true;
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * Zstandard, one frame at a time. Node has it from 22.15 on; before that, and wherever a dictionary is in play, the
+ * WebAssembly build of the reference code does it. Frames too large to hold are decoded block by block by `fzstd`.
+ * The WebAssembly parts must be loaded once, with `loadZstd`, before zstd files are read or written.
+ */
+import * as zlib from "node:zlib";
+import * as wasm from "@bokuweb/zstd-wasm";
+import { Decompress } from "fzstd";
+import { createXXHash64, type IHasher } from "hash-wasm";
+import { ArchiveError } from "../base/index.ts";
+
+/** As far as Node's zlib has it. */
+interface NodeZstd {
+  zstdDecompressSync?(bytes: Uint8Array, options: { maxOutputLength: number }): Buffer;
+  zstdCompressSync?(bytes: Uint8Array, options: { params: Record<number, number> }): Buffer;
+  readonly constants: Record<string, number>;
+}
+const node = zlib as unknown as NodeZstd;
+
+const MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+const CHECKSUM_FLAG = 4;
+export const ZSTD_LEVEL_DEFAULT = 3;
+
+let xxhash: IHasher | undefined;
+let loading: Promise<void> | undefined;
+let decoder: number | undefined;
+let encoder: number | undefined;
+
+/** Loads the WebAssembly parts; may be awaited as often as one likes. */
+export function loadZstd(): Promise<void> {
+  loading ??= (async () => {
+    await wasm.init();
+    xxhash = await createXXHash64();
+    decoder = wasm.createDCtx();
+    encoder = wasm.createCCtx();
+  })();
+  return loading;
+}
+
+export function zstdLoaded(): boolean {
+  return encoder !== undefined;
+}
+
+function loaded<T>(part: T | undefined): T {
+  if (part === undefined) throw new ArchiveError("HT_USAGE", "loadZstd() must be awaited before zstd files are used");
+  return part;
+}
+
+export interface ZstdFrameHeader {
+  readonly size: number;
+  /** Absent where the frame does not say. */
+  readonly contentSize: number | undefined;
+  readonly hasChecksum: boolean;
+  readonly dictionaryId: number;
+}
+
+/** The header of the frame at `pos`; 0 where more bytes are needed to tell, absent where there is no frame. */
+export function parseFrameHeader(bytes: Buffer, pos: number, end: number): ZstdFrameHeader | 0 | undefined {
+  if (end - pos < 5) return 0;
+  if (bytes.readUInt32LE(pos) !== 0xfd2fb528) return undefined;
+  const descriptor = bytes[pos + 4]!;
+  if ((descriptor & 8) !== 0) return undefined;
+  const single = (descriptor & 32) !== 0;
+  const dictionarySize = [0, 1, 2, 4][descriptor & 3]!;
+  const sizeFlag = descriptor >> 6;
+  const sizeSize = sizeFlag === 0 ? (single ? 1 : 0) : 1 << sizeFlag;
+  const dictionaryAt = pos + 5 + (single ? 0 : 1);
+  const sizeAt = dictionaryAt + dictionarySize;
+  if (sizeAt + sizeSize > end) return 0;
+  const hasChecksum = (descriptor & CHECKSUM_FLAG) !== 0;
+  const dictionaryId = dictionarySize === 0 ? 0 : bytes.readUIntLE(dictionaryAt, dictionarySize);
+  return { size: sizeAt + sizeSize - pos, contentSize: readSize(bytes, sizeAt, sizeSize), hasChecksum, dictionaryId };
+}
+
+function readSize(bytes: Buffer, at: number, size: number): number | undefined {
+  if (size === 0) return undefined;
+  if (size === 8) return Math.min(Number(bytes.readBigUInt64LE(at)), Number.MAX_SAFE_INTEGER);
+  return bytes.readUIntLE(at, size) + (size === 2 ? 256 : 0);
+}
+
+/** Decodes a frame whose header says that it holds `contentSize` bytes. Throws whatever the library throws. */
+export function decodeFrame(frame: Uint8Array, contentSize: number, dictionary: Uint8Array | undefined): Uint8Array {
+  // The library asks for as much memory as the header says, and takes the answer on trust: it must have been checked.
+  if (dictionary !== undefined) return wasm.decompressUsingDict(loaded(decoder), Buffer.from(frame), dictionary);
+  if (node.zstdDecompressSync !== undefined) {
+    return node.zstdDecompressSync(frame, { maxOutputLength: Math.max(contentSize, 1) });
+  }
+  loaded(decoder);
+  return wasm.decompress(Buffer.from(frame));
+}
+
+/** One frame with content size and checksum, as the zstd rules for WARC ask. */
+export function encodeFrame(bytes: Uint8Array, level: number, dictionary: Uint8Array | undefined): Uint8Array {
+  if (dictionary === undefined && node.zstdCompressSync !== undefined) {
+    const { ZSTD_c_compressionLevel: levelKey, ZSTD_c_checksumFlag: checksumKey } = node.constants;
+    return node.zstdCompressSync(bytes, { params: { [levelKey!]: level, [checksumKey!]: 1 } });
+  }
+  const plain =
+    dictionary === undefined
+      ? wasm.compress(Buffer.from(bytes), level)
+      : wasm.compressUsingDict(loaded(encoder), Buffer.from(bytes), dictionary, level);
+  return addChecksum(plain, bytes);
+}
+
+/** The library leaves the checksum out: it is a flag in the header and four bytes at the end. */
+function addChecksum(frame: Uint8Array, content: Uint8Array): Uint8Array {
+  const out = Buffer.allocUnsafe(frame.length + 4);
+  out.set(frame);
+  out[MAGIC.length] = out[MAGIC.length]! | CHECKSUM_FLAG;
+  out.writeUInt32LE(startChecksum().update(content).finish(), frame.length);
+  return out;
+}
+
+/** The checksum of zstd: the low four bytes of XXH64. */
+export interface ZstdChecksum {
+  update(bytes: Uint8Array): ZstdChecksum;
+  finish(): number;
+}
+
+export function startChecksum(): ZstdChecksum {
+  const hash = loaded(xxhash).init();
+  let state: Uint8Array | undefined;
+  const checksum: ZstdChecksum = {
+    update(bytes) {
+      if (state !== undefined) hash.load(state);
+      state = hash.update(bytes).save();
+      return checksum;
+    },
+    finish: () => Number.parseInt((state === undefined ? hash.init() : hash.load(state)).digest("hex").slice(8), 16),
+  };
+  return checksum;
+}
+
+/** Decodes a frame block by block. `push` takes the header first and then whole blocks; it throws on damage. */
+export class BlockDecoder {
+  private pieces: Uint8Array[] = [];
+  private readonly decoder = new Decompress((piece) => {
+    if (piece.length > 0) this.pieces.push(piece);
+  });
+
+  push(bytes: Uint8Array): Uint8Array[] {
+    this.decoder.push(Buffer.from(bytes));
+    const pieces = this.pieces;
+    this.pieces = [];
+    return pieces;
+  }
+}

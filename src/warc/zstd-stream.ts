@@ -1,0 +1,383 @@
+/**
+ * A `.warc.zst` file, frame by frame, after the IIPC draft: a dictionary, raw or itself compressed, may come first in a
+ * skippable frame; a record is one frame or several. A frame that fits in the window is decoded at once, a larger one
+ * block by block.
+ */
+import { ArchiveError } from "../base/index.ts";
+import type { MemberStream, Report } from "./member-stream.ts";
+import { type SourceWindow, Step, Window } from "./window.ts";
+import {
+  BlockDecoder,
+  decodeFrame,
+  loadZstd,
+  parseFrameHeader,
+  startChecksum,
+  type ZstdChecksum,
+  type ZstdFrameHeader,
+  zstdLoaded,
+} from "./zstd-codec.ts";
+
+const FRAME_MAGIC = 0xfd2fb528;
+const SKIPPABLE_MAGIC = 0x184d2a50;
+const DICTIONARY_MAGIC = 0x184d2a5d;
+/** The draft's limit for dictionaries. */
+const DICTIONARY_SIZE_MAX = 8 << 20;
+/** Contents up to this size are decoded at once. */
+const CONTENT_AT_ONCE_MAX = 4 << 20;
+/** With a dictionary nothing but the whole can be decoded; beyond this a frame is refused. */
+const CONTENT_WITH_DICTIONARY_MAX = 256 << 20;
+const BLOCK_HEADER_SIZE = 3;
+const BLOCK_SIZE_MAX = 1 << 17;
+
+function isSkippable(magic: number): boolean {
+  return (magic & 0xfffffff0) >>> 0 === SKIPPABLE_MAGIC;
+}
+
+/** A frame or a skippable frame begins at `pos`. */
+export function isZstd(bytes: Buffer, pos: number): boolean {
+  const magic = bytes.readUInt32LE(pos);
+  return magic === FRAME_MAGIC || isSkippable(magic);
+}
+
+type Phase = "between" | "searching" | "whole" | "blocks" | "checksum";
+
+export class ZstdStream implements MemberStream {
+  readonly out: Window;
+  memberPos = 0;
+  private readonly input: SourceWindow;
+  private readonly report: Report;
+  private dictionary: Uint8Array | undefined;
+  private phase: Phase = "between";
+  private memberOffset = 0;
+  private memberEndOffset = 0;
+  private header: ZstdFrameHeader | undefined;
+  /** Decoded bytes that wait for room. */
+  private pieces: Uint8Array[] = [];
+  private blocks: BlockDecoder | undefined;
+  private checksum: ZstdChecksum | undefined;
+  private lastBlockSeen = false;
+  private searchFrom = 0;
+
+  constructor(input: SourceWindow, capacity: number, report: Report) {
+    this.input = input;
+    this.out = new Window(capacity);
+    this.report = report;
+  }
+
+  get memberEnded(): boolean {
+    return this.phase === "between" || this.phase === "searching";
+  }
+
+  async load(): Promise<void> {
+    if (!zstdLoaded()) await loadZstd();
+    else await this.input.load();
+  }
+
+  offset(): number {
+    return this.memberOffset;
+  }
+
+  inner(): number {
+    return this.out.pos - this.memberPos;
+  }
+
+  endOffset(): number | undefined {
+    return this.memberEnded && this.out.available === 0 ? this.memberEndOffset : undefined;
+  }
+
+  raw(from: number, to: number): Uint8Array | undefined {
+    const { base, end, buffer } = this.input;
+    return from >= base && to <= base + end ? buffer.subarray(from - base, to - base) : undefined;
+  }
+
+  begin(continuing: boolean): Step {
+    const { input, out } = this;
+    if (!zstdLoaded()) return Step.NEED;
+    if (!continuing) input.keep = input.pos;
+    for (;;) {
+      if (this.phase === "searching") {
+        const step = this.search();
+        if (step !== Step.MORE) return step;
+      }
+      const step = this.ensure(4);
+      if (step === Step.NEED) return step;
+      if (step !== Step.MORE) return this.endOfFile();
+      const magic = input.buffer.readUInt32LE(input.pos);
+      if (isSkippable(magic)) {
+        const skipped = this.readSkippable(magic);
+        if (skipped !== Step.MORE) return skipped;
+        if (!continuing) input.keep = input.pos;
+        continue;
+      }
+      let header = parseFrameHeader(input.buffer, input.pos, input.end);
+      while (header === 0) {
+        const filled = this.fillInput();
+        if (filled === Step.NEED) return filled;
+        header = filled === Step.END ? undefined : parseFrameHeader(input.buffer, input.pos, input.end);
+      }
+      if (header === undefined) {
+        this.searchFrom = input.offset;
+        this.phase = "searching";
+        continue;
+      }
+      this.memberOffset = input.offset;
+      if (out.available === 0 && out.keep === out.pos) out.clear();
+      this.memberPos = out.end;
+      this.header = header;
+      this.phase = "whole";
+      return Step.MORE;
+    }
+  }
+
+  private endOfFile(): Step {
+    const { input } = this;
+    if (input.available > 0) this.report("HT_GARBAGE", `${input.available} bytes that are no zstd frame`, input.offset);
+    input.pos = input.keep = input.end;
+    return Step.END;
+  }
+
+  private fillInput(): Step {
+    const step = this.input.fill();
+    if (step !== Step.FULL) return step;
+    this.input.keep = this.input.pos;
+    return this.input.fill();
+  }
+
+  private ensure(count: number): Step {
+    while (this.input.available < count) {
+      const step = this.fillInput();
+      if (step !== Step.MORE) return step;
+    }
+    return Step.MORE;
+  }
+
+  /** Passes over a skippable frame; takes the dictionary out of the one that holds it. */
+  private readSkippable(magic: number): Step {
+    const { input } = this;
+    const step = this.ensure(8);
+    if (step === Step.NEED) return step;
+    if (step !== Step.MORE) return this.endOfFile();
+    const size = input.buffer.readUInt32LE(input.pos + 4);
+    const held = magic === DICTIONARY_MAGIC && this.dictionary === undefined && size <= DICTIONARY_SIZE_MAX;
+    const parts: Buffer[] = [];
+    // Nothing is taken before the source has it all, so that a source that answers later can be asked again.
+    if (size + 8 <= input.buffer.length) {
+      const whole = this.ensure(size + 8);
+      if (whole === Step.NEED) return whole;
+    }
+    input.pos += 8;
+    let left = size;
+    while (left > 0) {
+      if (input.available === 0) {
+        input.keep = input.pos;
+        const filled = this.fillInput();
+        if (filled === Step.NEED) throw new ArchiveError("HT_UNSUPPORTED", "a large skippable frame in a stream", {});
+        if (filled !== Step.MORE) break;
+      }
+      const count = Math.min(left, input.available);
+      if (held) parts.push(Buffer.from(input.buffer.subarray(input.pos, input.pos + count)));
+      input.pos += count;
+      left -= count;
+    }
+    if (held) this.takeDictionary(Buffer.concat(parts), left > 0);
+    else if (left > 0) this.report("HT_ZSTD_TRUNCATED", "the file ends inside a skippable frame", input.offset);
+    return Step.MORE;
+  }
+
+  private takeDictionary(content: Buffer, cut: boolean): void {
+    try {
+      if (cut) throw new Error("the file ends inside the dictionary");
+      const header = parseFrameHeader(content, 0, content.length);
+      if (header === undefined || header === 0) this.dictionary = content;
+      else {
+        if ((header.contentSize ?? Infinity) > DICTIONARY_SIZE_MAX) throw new Error("too large");
+        this.dictionary = decodeFrame(content, header.contentSize!, undefined);
+      }
+    } catch (cause) {
+      this.report("HT_ZSTD_DICTIONARY", `the dictionary cannot be used: ${String(cause)}`, 0);
+    }
+  }
+
+  more(): Step {
+    const { out } = this;
+    for (;;) {
+      if (this.pieces.length > 0) {
+        if (out.end === out.buffer.length) this.memberPos -= out.compact();
+        if (out.end === out.buffer.length) return Step.FULL;
+        this.giveOut();
+        if (this.pieces.length === 0 && this.phase === "between") this.noteEnd();
+        return Step.MORE;
+      }
+      let step: Step;
+      if (this.phase === "whole") step = this.decodeWhole();
+      else if (this.phase === "blocks") step = this.decodeBlock();
+      else if (this.phase === "checksum") step = this.readChecksum();
+      else return Step.END;
+      if (step === Step.NEED) return step;
+    }
+  }
+
+  private giveOut(): void {
+    const { out } = this;
+    const piece = this.pieces[0]!;
+    const part = piece.subarray(0, out.buffer.length - out.end);
+    out.buffer.set(part, out.end);
+    out.end += part.length;
+    if (part.length === piece.length) this.pieces.shift();
+    else this.pieces[0] = piece.subarray(part.length);
+  }
+
+  private noteEnd(): void {
+    this.memberEndOffset = this.input.offset;
+  }
+
+  /** The size of the frame in the file, if all of it is or can be had in the window; else absent, or `NEED`. */
+  private frameSize(): number | undefined | "need" {
+    const { input } = this;
+    let size = this.header!.size;
+    for (;;) {
+      const step = input.ensure(size + BLOCK_HEADER_SIZE);
+      if (step === Step.NEED) return "need";
+      if (step !== Step.MORE) return undefined;
+      const block = input.buffer.readUIntLE(input.pos + size, BLOCK_HEADER_SIZE);
+      const type = (block >> 1) & 3;
+      size += BLOCK_HEADER_SIZE + (type === 1 ? 1 : block >> 3);
+      if (type === 3) return undefined;
+      if ((block & 1) === 1) break;
+    }
+    if (this.header!.hasChecksum) size += 4;
+    const step = input.ensure(size);
+    if (step === Step.NEED) return "need";
+    return step === Step.MORE ? size : undefined;
+  }
+
+  private decodeWhole(): Step {
+    const { input } = this;
+    const { contentSize, dictionaryId, size: headerSize } = this.header!;
+    const withDictionary = this.dictionary !== undefined;
+    if (dictionaryId !== 0 && !withDictionary)
+      return this.give("HT_ZSTD_DICTIONARY", "the frame's dictionary is missing");
+    const sizeMax = withDictionary ? CONTENT_WITH_DICTIONARY_MAX : CONTENT_AT_ONCE_MAX;
+    if (contentSize !== undefined && contentSize <= sizeMax) {
+      const size = this.frameSize();
+      if (size === "need") return Step.NEED;
+      if (size !== undefined) {
+        try {
+          const frame = input.buffer.subarray(input.pos, input.pos + size);
+          const content = decodeFrame(frame, contentSize, this.dictionary);
+          if (content.length !== contentSize) throw new Error("size differs");
+          input.pos += size;
+          if (content.length > 0) this.pieces.push(content);
+          this.endMember();
+          return Step.MORE;
+        } catch {
+          // Block by block, everything before the damage comes out.
+        }
+      }
+    }
+    if (dictionaryId !== 0) return this.give("HT_ZSTD_DATA", "a frame with a dictionary is damaged or too large");
+    this.blocks = new BlockDecoder();
+    this.checksum = startChecksum();
+    this.lastBlockSeen = false;
+    try {
+      this.blocks.push(input.buffer.subarray(input.pos, input.pos + headerSize));
+    } catch {
+      return this.give("HT_ZSTD_DATA", "the frame header is not valid");
+    }
+    input.pos += headerSize;
+    this.phase = "blocks";
+    return Step.MORE;
+  }
+
+  private decodeBlock(): Step {
+    const { input } = this;
+    if (this.lastBlockSeen) {
+      this.phase = "checksum";
+      return Step.MORE;
+    }
+    let step = this.ensure(BLOCK_HEADER_SIZE);
+    if (step === Step.NEED) return step;
+    if (step !== Step.MORE) return this.give("HT_ZSTD_TRUNCATED", "the file ends inside a frame");
+    const block = input.buffer.readUIntLE(input.pos, BLOCK_HEADER_SIZE);
+    const type = (block >> 1) & 3;
+    const size = BLOCK_HEADER_SIZE + (type === 1 ? 1 : block >> 3);
+    if (type === 3 || block >> 3 > BLOCK_SIZE_MAX) return this.give("HT_ZSTD_DATA", "a block header is not valid");
+    step = this.ensure(size);
+    if (step === Step.NEED) return step;
+    if (step !== Step.MORE) return this.give("HT_ZSTD_TRUNCATED", "the file ends inside a frame");
+    try {
+      const pieces = this.blocks!.push(input.buffer.subarray(input.pos, input.pos + size));
+      for (const piece of pieces) this.checksum!.update(piece);
+      this.pieces.push(...pieces);
+    } catch {
+      return this.give("HT_ZSTD_DATA", "a block cannot be decoded");
+    }
+    input.pos += size;
+    this.lastBlockSeen = (block & 1) === 1;
+    return Step.MORE;
+  }
+
+  private readChecksum(): Step {
+    const { input } = this;
+    if (this.header!.hasChecksum) {
+      const step = this.ensure(4);
+      if (step === Step.NEED) return step;
+      if (step !== Step.MORE) return this.give("HT_ZSTD_TRUNCATED", "the file ends before the frame's checksum");
+      const expected = input.buffer.readUInt32LE(input.pos);
+      input.pos += 4;
+      if (expected !== this.checksum!.finish()) {
+        this.report("HT_ZSTD_CHECKSUM", "the frame's checksum differs", this.memberOffset);
+      }
+    }
+    this.endMember();
+    return Step.MORE;
+  }
+
+  private endMember(): void {
+    this.phase = "between";
+    this.noteEnd();
+    this.blocks = undefined;
+  }
+
+  /** Gives the frame up where it is, and looks for the next one from behind its first bytes. */
+  private give(code: "HT_ZSTD_DATA" | "HT_ZSTD_TRUNCATED" | "HT_ZSTD_DICTIONARY", message: string): Step {
+    const { input } = this;
+    this.report(code, message, this.memberOffset);
+    this.blocks = undefined;
+    this.phase = "searching";
+    if (input.offset < this.memberOffset + 4) input.pos += Math.min(4, input.available);
+    this.searchFrom = input.offset;
+    this.memberEndOffset = input.offset;
+    return Step.MORE;
+  }
+
+  private search(): Step {
+    const { input } = this;
+    for (;;) {
+      const at = input.pos < input.end ? input.buffer.indexOf(0x28, input.pos) : -1;
+      input.pos = at < 0 || at >= input.end ? input.end : at;
+      input.keep = input.pos;
+      if (input.available < 5) {
+        const step = this.fillInput();
+        if (step === Step.NEED) return step;
+        if (step === Step.END) {
+          input.pos = input.keep = input.end;
+          this.endSearch();
+          return Step.END;
+        }
+        continue;
+      }
+      if (parseFrameHeader(input.buffer, input.pos, input.end) !== undefined) {
+        this.endSearch();
+        return Step.MORE;
+      }
+      input.pos++;
+    }
+  }
+
+  private endSearch(): void {
+    const count = this.input.offset - this.searchFrom;
+    if (count > 0) this.report("HT_GARBAGE", `${count} bytes that are no zstd frame`, this.searchFrom);
+    this.phase = "between";
+  }
+}
