@@ -53,6 +53,7 @@ export const ERROR_TABLE = {
 
   HT_DIGEST_UNKNOWN: note("A digest in a header has an algorithm or a form that is not known, so it was not checked."),
   HT_HTTP_NOT_CHUNKED: note("The HTTP header says chunked, but the stored body is not; it was taken as it is."),
+  HT_HTTP_UNTERMINATED: note("The HTTP header in a record is not followed by a blank line; there is no body."),
   HT_RECORD_SEPARATOR: note("A record is not followed by exactly two line ends."),
   HT_LINE_ENDING: note("Header lines end in something other than CR LF."),
   HT_PADDING: note("Zero bytes or empty members stand between or behind the records."),

@@ -18,14 +18,13 @@ import type { RecordTask } from "./task.ts";
 
 export type CheckOptions = Readonly<Record<never, never>>;
 
-/** What was found about one record; a line of JSON each, for the command to gather. */
+/** What a record is and how its digests held; a line of JSON each, for the command to gather. */
 export interface RecordCheck {
   readonly file: string;
   readonly offset: number;
   readonly type: string;
   readonly payloadDigest: DigestVerdict;
   readonly blockDigest: DigestVerdict;
-  readonly warnings: readonly { readonly code: ErrorCode; readonly message: string }[];
   /** What a record that holds a payload can be referred to by: URI and date, or digest. */
   readonly holds: readonly string[];
   /** The same of the record that a revisit refers to. */
@@ -69,11 +68,7 @@ function referenceOf(record: WarcRecord, digestKey: string | undefined): { refer
 }
 
 export function checkRecord(record: WarcRecord, warn: (warning: Warning) => void): RecordCheck {
-  const found: { code: ErrorCode; message: string }[] = [];
-  const say = (code: ErrorCode, message: string) => {
-    found.push({ code, message });
-    warn({ code, message, file: record.file, offset: record.offset });
-  };
+  const say = (code: ErrorCode, message: string) => warn({ code, message, file: record.file, offset: record.offset });
   const blockClaim = algorithmOf(record.blockDigest);
   const payloadClaim = algorithmOf(record.payloadDigest);
   const scan = scanRecord(record, {
@@ -103,7 +98,6 @@ export function checkRecord(record: WarcRecord, warn: (warning: Warning) => void
     type: record.type,
     payloadDigest,
     blockDigest,
-    warnings: [...record.warnings.map(({ code, message }) => ({ code, message })), ...found],
     holds: hasPayload(record) ? [ownKey, digestKey].filter((key) => key !== undefined) : [],
     ...referenceOf(record, digestKey),
   };

@@ -27,11 +27,12 @@ const OTHER_FILES: Readonly<Record<string, string>> = {
   "Reader4.cdx": "no CDX: the URL first, then an address",
   "examples/hello-world.cdx": "keys with the host as it is",
   "cdxfile3.cdx": "without URLs",
+  "5mementos.cdxj": "a list of mementos of one URL, without keys",
   "notcdx.cdx": "no CDX",
 };
 
 /** Keys that their makers made otherwise than `surt` does. */
-const EXCEPTIONS: readonly { readonly why: string; holds(entry: Entry): boolean }[] = [
+const EXCEPTIONS: readonly { readonly why: string; holds: (entry: Entry) => boolean }[] = [
   {
     why: "the Java indexers file a DNS lookup under its host; surt keeps dns: in front",
     holds: ({ key, url }) =>

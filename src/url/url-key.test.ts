@@ -264,6 +264,8 @@ const KEYS: Readonly<Record<string, readonly (readonly [url: string, key: string
 describe.each(Object.entries(KEYS))("%s", (_, cases) => {
   it.each(cases)("%j has the key %j", (url, key) => {
     expect(urlKey(url)).toBe(key);
+    // White space in front keeps plain URLs off the short way, so this holds that both ways agree.
+    if (!url.startsWith("filedesc")) expect(urlKey(` ${url}`)).toBe(key);
   });
 });
 
@@ -281,10 +283,10 @@ const DEVIATIONS = [
   { url: "filedesc://a b\n.arc", key: "filedesc://a%20b%0a.arc", why: "surt keeps these; no key has spaces or lines" },
   { url: "filedesc://\u00fc.arc", key: "filedesc://%c3%bc.arc", why: "surt keeps this; keys are ASCII" },
   { url: "http://\u1d2c.example/", key: "example,a)/", why: "assigned after Unicode 3.2, which surt's IDNA stops at" },
-  { url: "http://\u{2f868}.example/", key: "example,xn--4ok)/", why: "normalised wrongly in Unicode 3.2" },
+  { url: "http://\u{2f868}.example/", key: "example,xn--snl)/", why: "normalised wrongly in Unicode 3.2" },
   {
     url: "http://\u05e9\u0966\u05e9.example/",
-    key: "example,xn--6dba08c)/",
+    key: "example,xn--ueba29x)/",
     why: "a digit that Unicode 3.2 counts among the letters of the other direction; we look at letters alone",
   },
 ] as const;

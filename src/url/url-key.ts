@@ -62,7 +62,7 @@ export function keyParts(url: string, options: UrlKeyOptions = {}): KeyParts | u
   };
 }
 
-/** The inverse of keyParts for what keyParts gives. */
+/** The key that parts make together. */
 export function formatKey(parts: KeyParts): string {
   const front = parts.host === "" ? `${parts.scheme}:` : `${parts.host}${parts.port})`;
   if (parts.query === "") return front + parts.path;

@@ -30,12 +30,16 @@ export function parseContentCodings(value: string | undefined): ContentCoding[] 
 
 /** The payload with its codings undone, last one first. Damage ends it with `HT_CORRUPT`. */
 export async function* decodeContent(
-  payload: AsyncIterable<Uint8Array>,
+  payload: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   codings: readonly ContentCoding[],
 ): AsyncGenerator<Uint8Array> {
-  let bytes = payload;
+  let bytes = inTurn(payload);
   for (const coding of codings.toReversed()) bytes = coding === "zstd" ? unzstd(bytes) : undo(bytes, coding);
   yield* bytes;
+}
+
+async function* inTurn(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) yield piece;
 }
 
 async function* undo(payload: AsyncIterable<Uint8Array>, coding: Exclude<ContentCoding, "zstd">) {

@@ -7,6 +7,7 @@ export * from "./content-coding.ts";
 export * from "./crawl-log-line.ts";
 export { decodeText, FieldBlock } from "./field-block.ts";
 export * from "./http-head.ts";
+export { type Payload, payloadOf } from "./payload.ts";
 export * from "./reader.ts";
 export { WarcRecord } from "./record.ts";
 export * from "./record-scan.ts";

@@ -74,7 +74,11 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
     this.name = source.name;
     this.options = options;
     const size = Math.max(options.windowSize ?? WINDOW_SIZE_DEFAULT, WINDOW_SIZE_MIN);
-    this.input = new SourceWindow(source, Math.max(size, Math.min(INPUT_SIZE, source.size ?? INPUT_SIZE)), options.start ?? 0);
+    this.input = new SourceWindow(
+      source,
+      Math.max(size, Math.min(INPUT_SIZE, source.size ?? INPUT_SIZE)),
+      options.start ?? 0,
+    );
     this.outputSize = size;
     this.stream = new PlainStream(this.input);
   }

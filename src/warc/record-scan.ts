@@ -150,7 +150,7 @@ class RecordScanner {
     if (this.isHttp && http === undefined && this.blockSize > 0) {
       findings.push({ code: "HT_HTTP_HEADER", message: "the block is no HTTP message" });
     } else if (http !== undefined && !http.terminated) {
-      findings.push({ code: "HT_HTTP_HEADER", message: "the HTTP header is cut off" });
+      findings.push({ code: "HT_HTTP_UNTERMINATED", message: "no blank line behind the HTTP header" });
     }
     if (verdict === "plain" && this.payloadSize > 0) {
       findings.push({ code: "HT_HTTP_NOT_CHUNKED", message: "the header says chunked, the body is not" });

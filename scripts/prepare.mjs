@@ -1,0 +1,39 @@
+// What `npm start`, `npm test` and `npm run bench` need on a fresh clone: the packages, and a build that is up to date.
+import { spawnSync } from "node:child_process";
+import { existsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** Runs a program of the project and ends this one if it fails. */
+export function run(command, args, options = {}) {
+  const result = spawnSync(command, args, { cwd: root, stdio: "inherit", ...options });
+  if (result.error) throw result.error;
+  if (result.status !== 0) process.exit(result.status ?? 1);
+  return result;
+}
+
+export function bin(name) {
+  return join(root, "node_modules", ".bin", name);
+}
+
+export function checkNode() {
+  const [major, minor] = process.versions.node.split(".").map(Number);
+  if (major > 20 || (major === 20 && minor >= 19)) return;
+  console.error(`Holotype needs Node 20.19 or newer; this is ${process.version}`);
+  process.exit(1);
+}
+
+/** Installs the packages where they are missing or older than the lock file. */
+export function install() {
+  const marker = join(root, "node_modules", ".package-lock.json");
+  const lock = join(root, "package-lock.json");
+  if (existsSync(marker) && statSync(marker).mtimeMs >= statSync(lock).mtimeMs) return;
+  console.error("installing packages …");
+  run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], { stdio: ["ignore", "ignore", "inherit"] });
+}
+
+export function build() {
+  run(process.execPath, [bin("tsc"), "-p", "tsconfig.build.json"]);
+}

@@ -1,0 +1,59 @@
+/** What `ls`, `check`, `index` and `manifest` share: inputs, threads, progress, warnings, and the exit code of it all. */
+import { isDamage, type Warning } from "../base/index.ts";
+import { nodeDisk } from "../disk/index.ts";
+import { findInputs, type RunSummary, runTask, type SkippedInput, type TaskRequest } from "../pipeline/index.ts";
+import { type Arguments, type OptionSpecs, parseCount } from "./command.ts";
+import { formatSkipped, formatWarning, ProgressLine, say } from "./talk.ts";
+
+const WARNINGS_SHOWN_MAX = 20;
+const THREADS_MAX = 256;
+
+export const THREADS_OPTION: OptionSpecs = {
+  threads: { type: "string", short: "j", value: "N", help: "worker threads", default: "1" },
+};
+
+export interface SurveyRun {
+  readonly onText: (text: string | Uint8Array) => void;
+  /** Where the command tells warnings itself. */
+  readonly onWarning?: (warning: Warning) => void;
+}
+
+export interface SurveyResult {
+  readonly summary: RunSummary;
+  readonly damage: number;
+  readonly skipped: readonly SkippedInput[];
+  /** 0, 3 where inputs were skipped, 4 where damage was found. */
+  readonly exit: number;
+}
+
+export async function survey(
+  files: readonly string[],
+  request: TaskRequest,
+  args: Arguments,
+  run: SurveyRun,
+): Promise<SurveyResult> {
+  const skipped: SkippedInput[] = [];
+  const progress = new ProgressLine();
+  let damage = 0;
+  let shown = 0;
+  const onSkip = (input: SkippedInput) => {
+    skipped.push(input);
+    progress.clear();
+    say(formatSkipped(input));
+  };
+  const onWarning = (warning: Warning) => {
+    const isBad = isDamage(warning);
+    if (isBad) damage++;
+    progress.clear();
+    if (run.onWarning !== undefined) run.onWarning(warning);
+    else if (isBad && shown++ <= WARNINGS_SHOWN_MAX) {
+      say(shown > WARNINGS_SHOWN_MAX ? "… and more; holotype check tells all" : formatWarning(warning));
+    }
+  };
+  const inputs = findInputs(nodeDisk, files, onSkip);
+  const threads = parseCount("threads", args.text("threads") ?? "1", 1, THREADS_MAX);
+  const options = { threads, onText: run.onText, onWarning, onSkip, onProgress: progress.update };
+  const summary = await runTask(nodeDisk, inputs, request, options);
+  progress.clear();
+  return { summary, damage, skipped, exit: damage > 0 ? 4 : skipped.length > 0 ? 3 : 0 };
+}

@@ -1,0 +1,68 @@
+/** Talk to people goes to standard error: progress on a terminal, warnings, summaries. Data goes to standard output. */
+import { formatPlace, type Warning } from "../base/index.ts";
+import { writeStandardError } from "../disk/index.ts";
+import type { RunProgress, SkippedInput } from "../pipeline/index.ts";
+
+const UNITS = ["B", "kB", "MB", "GB", "TB", "PB"] as const;
+
+export function formatSize(bytes: number): string {
+  const power = bytes < 1000 ? 0 : Math.min(Math.floor(Math.log10(bytes) / 3), UNITS.length - 1);
+  return power === 0 ? `${bytes} B` : `${(bytes / 1000 ** power).toFixed(1)} ${UNITS[power]}`;
+}
+
+export function formatCount(count: number, one: string, many = `${one}s`): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+}
+
+export function say(line: string): void {
+  writeStandardError(`${line}\n`);
+}
+
+const REDRAW_MS = 200;
+const CLEAR = "\r\x1b[K";
+
+/** A line of progress that redraws itself; silent where standard error is no terminal. */
+export class ProgressLine {
+  private readonly startMs = performance.now();
+  private drawnMs = 0;
+  private shown = false;
+
+  readonly update = (progress: RunProgress): void => {
+    const now = performance.now();
+    if (!process.stderr.isTTY || now - this.drawnMs < REDRAW_MS) return;
+    this.drawnMs = now;
+    this.shown = true;
+    const seconds = (now - this.startMs) / 1000;
+    const rate = progress.bytesDone / seconds;
+    const left = rate > 0 ? (progress.bytesTotal - progress.bytesDone) / rate : 0;
+    const share = progress.bytesTotal > 0 ? Math.min(1, progress.bytesDone / progress.bytesTotal) : 0;
+    const parts = [
+      `${(share * 100).toFixed(0).padStart(3)} %`,
+      formatCount(progress.records, "record"),
+      `${formatSize(rate)}/s`,
+      `${formatDuration(left)} left`,
+      progress.file,
+    ];
+    writeStandardError(CLEAR + parts.join("  ").slice(0, (process.stderr.columns ?? 80) - 1));
+  };
+
+  clear(): void {
+    if (this.shown) writeStandardError(CLEAR);
+    this.shown = false;
+  }
+}
+
+function formatDuration(seconds: number): string {
+  const whole = Math.round(seconds);
+  if (whole < 60) return `${whole} s`;
+  if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
+  return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
+}
+
+export function formatWarning(warning: Warning): string {
+  return `${formatPlace(warning)}: ${warning.code} ${warning.message}`;
+}
+
+export function formatSkipped({ name, error }: SkippedInput): string {
+  return error.message.startsWith(name) ? `skipped ${error.message}` : `skipped ${name}: ${error.message}`;
+}
