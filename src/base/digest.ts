@@ -3,7 +3,7 @@
  * padding and label; two are equal when algorithm and bytes are. We write sha1 in base32, all others in hex.
  */
 import { createHash, hash as hashOnce } from "node:crypto";
-import { createBLAKE3, type IHasher } from "hash-wasm";
+import type { IHasher } from "hash-wasm";
 import { ArchiveError } from "./errors.ts";
 
 export const DIGEST_ALGORITHMS = ["sha1", "sha256", "md5", "sha512", "blake3"] as const;
@@ -68,7 +68,21 @@ export function formatDigest(digest: Digest): string {
 
 /** The same without its label, as CDX files have it. */
 export function formatDigestValue(digest: Digest): string {
-  return digest.algorithm === "sha1" ? formatBase32(Buffer.from(digest.hex, "hex")) : digest.hex;
+  return digest.algorithm === "sha1" ? sha1Base32(digest.hex) : digest.hex;
+}
+
+const BASE32_PAIRS = Array.from({ length: 1024 }, (_, i) => BASE32[i >> 5]! + BASE32[i & 31]!);
+
+/** The 20 bytes of a sha1 are four times 40 bits, eight characters each: on the path of every record of a manifest. */
+function sha1Base32(hex: string): string {
+  let text = "";
+  for (let at = 0; at < 40; at += 10) {
+    const high = Number.parseInt(hex.slice(at, at + 5), 16);
+    const low = Number.parseInt(hex.slice(at + 5, at + 10), 16);
+    text +=
+      BASE32_PAIRS[high >> 10]! + BASE32_PAIRS[high & 1023]! + BASE32_PAIRS[low >> 10]! + BASE32_PAIRS[low & 1023]!;
+  }
+  return text;
 }
 
 const ALIASES: Readonly<Record<string, DigestAlgorithm>> = {
@@ -77,15 +91,22 @@ const ALIASES: Readonly<Record<string, DigestAlgorithm>> = {
   "sha-512": "sha512",
 };
 
+/** The algorithm that a digest's label names; absent where there is no label or it is not known. */
+export function parseAlgorithm(text: string): DigestAlgorithm | undefined {
+  const label = text.slice(0, Math.max(text.indexOf(":"), 0));
+  if (isDigestAlgorithm(label)) return label;
+  const name = label.trim().toLowerCase();
+  const named = ALIASES[name] ?? name;
+  return isDigestAlgorithm(named) ? named : undefined;
+}
+
 /**
  * Reads a digest in any of the forms found in the wild. A text without a label is taken for the algorithm that
  * `unlabelled` names. Absent where the algorithm is not known or the value is of no form that fits it.
  */
 export function parseDigest(text: string, unlabelled?: DigestAlgorithm): Digest | undefined {
   const colon = text.indexOf(":");
-  const label = text.slice(0, Math.max(colon, 0)).trim().toLowerCase();
-  const named = ALIASES[label] ?? label;
-  const algorithm = colon < 0 ? unlabelled : isDigestAlgorithm(named) ? named : undefined;
+  const algorithm = colon < 0 ? unlabelled : parseAlgorithm(text);
   if (algorithm === undefined) return undefined;
   const hex = parseDigestValue(text.slice(colon + 1).trim(), SIZES[algorithm]);
   return hex === undefined ? undefined : { algorithm, hex };
@@ -118,7 +139,9 @@ let blake3: IHasher | undefined;
 
 /** BLAKE3 comes as WebAssembly and must be loaded once before it is used; the others are Node's and need nothing. */
 export async function loadDigest(algorithm: DigestAlgorithm): Promise<void> {
-  if (algorithm === "blake3") blake3 ??= await createBLAKE3();
+  if (algorithm !== "blake3" || blake3 !== undefined) return;
+  const { createBLAKE3 } = await import("hash-wasm");
+  blake3 ??= await createBLAKE3();
 }
 
 function loadedBlake3(): IHasher {

@@ -43,8 +43,13 @@ are those that ls prints.`,
 };
 
 function findRecord(reader: WarcReader, offset: number, inner: number): WarcRecord {
-  for (let record = reader.next(); record !== undefined && record.offset === offset; record = reader.next()) {
-    if ((record.inner ?? 0) === inner) return record;
+  try {
+    for (let record = reader.next(); record !== undefined && record.offset === offset; record = reader.next()) {
+      if ((record.inner ?? 0) === inner) return record;
+    }
+  } catch (error) {
+    // Seen from the middle of a record, an archive looks like no archive.
+    if (offset === 0 || !(error instanceof ArchiveError) || error.code !== "HT_FORMAT_UNKNOWN") throw error;
   }
   const place = { file: reader.name, offset };
   throw new ArchiveError("HT_NOT_FOUND", `${reader.name}: no record begins at offset ${offset}`, place);

@@ -1,7 +1,15 @@
 import { ArchiveError } from "../base/index.ts";
 import { nodeDisk, removeLeftovers, writeStandardOutput } from "../disk/index.ts";
-import { type Converted, convertInput, findInputs, type Input, type SkippedInput } from "../pipeline/index.ts";
+import {
+  type Converted,
+  type ConvertOptions,
+  convertedName,
+  convertInput,
+  type Input,
+  type SkippedInput,
+} from "../pipeline/index.ts";
 import { type Arguments, type Command, parseChoice, parseCount, requireFiles } from "./command.ts";
+import { takeInputs } from "./survey-run.ts";
 import { formatCount, formatSize, formatSkipped, ProgressLine, say } from "./talk.ts";
 import { VERSION } from "./version.ts";
 
@@ -28,44 +36,68 @@ output that is there already is left alone, so that the same command can be run 
     const files = requireFiles(convert, args);
     const folder = args.text("output");
     if (folder === undefined) throw new ArchiveError("HT_USAGE", "say where to with -o DIR");
-    nodeDisk.makeFolder(folder);
-    removeLeftovers(nodeDisk, folder);
+    const settings = parseSettings(folder, args);
     const skipped: SkippedInput[] = [];
     const onSkip = (input: SkippedInput) => {
       skipped.push(input);
       say(formatSkipped(input));
     };
-    const inputs = findInputs(nodeDisk, files, onSkip);
-    for (const input of inputs) await convertOne(input, folder, args, onSkip);
+    const inputs = takeInputs(files, onSkip);
+    nodeDisk.makeFolder(folder);
+    removeLeftovers(nodeDisk, folder);
+    const outputs = new Map<string, Input>();
+    for (const input of inputs) {
+      const output = convertedName(input, settings.compression);
+      const twin = outputs.get(output);
+      outputs.set(output, input);
+      if (twin === undefined) await convertOne(input, settings, args.flag("json"), onSkip);
+      else {
+        const message = `${input.name}: its output would have the same name as that of ${twin.name}`;
+        onSkip({ name: input.name, error: new ArchiveError("HT_EXISTS", message, { file: input.name }) });
+      }
+    }
     return skipped.length > 0 ? 3 : 0;
   },
 };
 
-async function convertOne(input: Input, folder: string, args: Arguments, onSkip: (skipped: SkippedInput) => void) {
+function parseSettings(folder: string, args: Arguments): ConvertOptions {
   const compression = parseChoice("to", args.text("to"), COMPRESSIONS);
+  const { min, max } = LEVELS[compression];
   const level = args.text("level");
   const dictionary = args.text("dictionary");
+  if (dictionary !== undefined && compression !== "zstd") {
+    throw new ArchiveError("HT_USAGE", "a dictionary is for --to zstd only");
+  }
+  return {
+    folder,
+    compression,
+    replace: args.flag("replace"),
+    software: `Holotype/${VERSION}`,
+    level: level === undefined ? undefined : parseCount("level", level, min, max),
+    dictionary: dictionary === undefined ? undefined : readWhole(dictionary),
+  };
+}
+
+async function convertOne(
+  input: Input,
+  settings: ConvertOptions,
+  json: boolean,
+  onSkip: (skipped: SkippedInput) => void,
+): Promise<void> {
   const progress = new ProgressLine();
   try {
     const converted = await convertInput(nodeDisk, input, {
-      folder,
-      compression,
-      replace: args.flag("replace"),
-      software: `Holotype/${VERSION}`,
-      ...(level === undefined
-        ? {}
-        : { level: parseCount("level", level, LEVELS[compression].min, LEVELS[compression].max) }),
-      ...(dictionary === undefined ? {} : { dictionary: readWhole(dictionary) }),
+      ...settings,
       onProgress: (bytesDone, records) =>
         progress.update({ file: input.name, bytesDone, bytesTotal: input.size ?? 0, records }),
     });
     progress.clear();
     writeStandardOutput(
-      args.flag("json") ? `${JSON.stringify({ input: input.name, ...converted })}\n` : formatLine(input, converted),
+      json ? `${JSON.stringify({ input: input.name, ...converted })}\n` : formatLine(input, converted),
     );
   } catch (error) {
     progress.clear();
-    if (!(error instanceof ArchiveError) || error.code === "HT_NO_SPACE" || error.code === "HT_USAGE") throw error;
+    if (!(error instanceof ArchiveError) || error.code === "HT_NO_SPACE") throw error;
     onSkip({ name: input.name, error });
   }
 }

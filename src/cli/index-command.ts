@@ -1,3 +1,4 @@
+import { ArchiveError } from "../base/index.ts";
 import { createDurably, nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import { LineSorter } from "../pipeline/index.ts";
 import { CDX_11, formatCdxHeader } from "../warc/index.ts";
@@ -23,20 +24,22 @@ output file gets its name only when it is complete.`,
   async run(args) {
     const format = parseChoice("format", args.text("format"), ["cdxj", "cdx11"] as const);
     const options = { format, stripWww: !args.flag("keep-www"), fullPath: args.flag("full-path") };
+    const output = args.text("output");
+    const replace = args.flag("replace");
+    // Told before the long work; who writes the file will see to it again.
+    if (output !== undefined && !replace && nodeDisk.stat(output) !== undefined) {
+      throw new ArchiveError("HT_EXISTS", `${output}: there already (see --replace)`, { file: output });
+    }
     using sorter = new LineSorter(nodeDisk);
     const { exit } = await survey(requireFiles(index, args), { kind: "cdx", options }, args, {
       onText: (text) => sorter.addText(text),
     });
-    const write = (sink: (bytes: Uint8Array | string) => void) => {
+    const write = (sink: (bytes: Uint8Array) => void) => {
       if (format === "cdx11") sink(Buffer.from(`${formatCdxHeader(CDX_11)}\n`));
       for (const chunk of sorter.sorted()) sink(chunk);
     };
-    const output = args.text("output");
     if (output === undefined) write(writeStandardOutput);
-    else {
-      const replace = args.flag("replace");
-      createDurably(nodeDisk, output, (file) => write((bytes) => file.write(bytes as Uint8Array)), { replace });
-    }
+    else createDurably(nodeDisk, output, (file) => write((bytes) => file.write(bytes)), { replace });
     return exit;
   },
 };

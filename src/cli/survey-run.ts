@@ -1,7 +1,14 @@
 /** What `ls`, `check`, `index` and `manifest` share: inputs, threads, progress, warnings, and the exit code of it all. */
 import { isDamage, type Warning } from "../base/index.ts";
 import { nodeDisk } from "../disk/index.ts";
-import { findInputs, type RunSummary, runTask, type SkippedInput, type TaskRequest } from "../pipeline/index.ts";
+import {
+  findInputs,
+  type Input,
+  type RunSummary,
+  runTask,
+  type SkippedInput,
+  type TaskRequest,
+} from "../pipeline/index.ts";
 import { type Arguments, type OptionSpecs, parseCount } from "./command.ts";
 import { formatSkipped, formatWarning, ProgressLine, say } from "./talk.ts";
 
@@ -11,6 +18,16 @@ const THREADS_MAX = 256;
 export const THREADS_OPTION: OptionSpecs = {
   threads: { type: "string", short: "j", value: "N", help: "worker threads", default: "1" },
 };
+
+/** The inputs that were named; those that cannot be taken go to `onSkip`. Where not one of them is there, throws. */
+export function takeInputs(files: readonly string[], onSkip: (skipped: SkippedInput) => void): Input[] {
+  const skipped: SkippedInput[] = [];
+  const inputs = findInputs(nodeDisk, files, (input) => void skipped.push(input));
+  const isAbsent = ({ error }: SkippedInput) => error.code === "HT_NOT_FOUND";
+  if (inputs.length === 0 && skipped.length > 0 && skipped.every(isAbsent)) throw skipped[0]!.error;
+  for (const input of skipped) onSkip(input);
+  return inputs;
+}
 
 export interface SurveyRun {
   readonly onText: (text: string | Uint8Array) => void;
@@ -50,8 +67,8 @@ export async function survey(
       say(shown > WARNINGS_SHOWN_MAX ? "… and more; holotype check tells all" : formatWarning(warning));
     }
   };
-  const inputs = findInputs(nodeDisk, files, onSkip);
   const threads = parseCount("threads", args.text("threads") ?? "1", 1, THREADS_MAX);
+  const inputs = takeInputs(files, onSkip);
   const options = { threads, onText: run.onText, onWarning, onSkip, onProgress: progress.update };
   const summary = await runTask(nodeDisk, inputs, request, options);
   progress.clear();

@@ -49,10 +49,7 @@ export function derivedId(...parts: readonly string[]): string {
 
 /** Blanks and control characters, which ARC writers let through, have no place in a URI. */
 function cleanUri(uri: string): string {
-  const clean = [...uri].map((c) =>
-    c <= " " || c === "\x7f" ? `%${c.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}` : c,
-  );
-  return clean.join("");
+  return uri.replace(/[\s\p{Cc}]/gu, (c) => encodeURIComponent(c));
 }
 
 export interface ArcContext {

@@ -33,8 +33,7 @@ function describeCapture(
   warn: (warning: Warning) => void,
 ): CdxEntry | undefined {
   const { uri, timeMs, type } = record;
-  if (!INDEXED.has(type) || uri === undefined || timeMs === undefined) return undefined;
-  if (record.arc !== undefined && type === "warcinfo") return undefined;
+  if (!INDEXED.has(type) || uri === undefined || timeMs === undefined || isNote(record)) return undefined;
   const claimed = record.payloadDigest;
   const scan = scanRecord(record, claimed === undefined && type !== "revisit" ? { payload: ["sha1"] } : {});
   for (const finding of scan.findings) warn({ ...finding, file: record.file, offset: record.offset });
@@ -54,6 +53,11 @@ function describeCapture(
     offset: record.offset,
     file: options.fullPath ? record.file : record.file.replace(/^.*[/!]/, ""),
   };
+}
+
+/** What says something about a crawl or a file and is no capture: cdxj-indexer leaves `warc-fields` out as well. */
+function isNote(record: WarcRecord): boolean {
+  return record.blockType === "application/warc-fields" || /^filedesc:/i.test(record.uri!);
 }
 
 /** A sha1 digest goes without its label, as CDX files have it; others keep theirs, or nobody could tell them apart. */

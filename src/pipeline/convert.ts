@@ -58,6 +58,7 @@ export async function convertInput(disk: Disk, input: Input, options: ConvertOpt
   await loadZstd();
   const name = convertedName(input, options.compression);
   const path = `${options.folder.replace(/\/+$/, "")}/${name}`;
+  refuseOwnInput(disk, input, path);
   const source = openInput(disk, input);
   try {
     using output = DurableOutput.begin(disk, path, { replace: options.replace ?? false });
@@ -71,6 +72,13 @@ export async function convertInput(disk: Disk, input: Input, options: ConvertOpt
   } finally {
     source.close?.();
   }
+}
+
+/** Not even who wants outputs replaced wants to lose the input. */
+function refuseOwnInput(disk: Disk, input: Input, path: string): void {
+  const there = disk.stat(path);
+  if (there === undefined || there.identity !== disk.stat(input.path)?.identity) return;
+  throw new ArchiveError("HT_EXISTS", `${path}: the output would replace its own input`, { file: path });
 }
 
 /** A digest over the headers and blocks of all records, in order: equal for two files exactly if those are. */

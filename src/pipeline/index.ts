@@ -1,6 +1,6 @@
 export { ARC_LINE_BASE64_FIELD, ARC_LINE_FIELD } from "./arc-conversion.ts";
 export type { RecordCheck } from "./check.ts";
-export { type Converted, type ConvertOptions, convertInput } from "./convert.ts";
+export { type Converted, type ConvertOptions, convertedName, convertInput } from "./convert.ts";
 export * from "./inputs.ts";
 export { LineSorter, type LineSorterOptions } from "./line-sorter.ts";
 export type { RecordListing } from "./listing.ts";

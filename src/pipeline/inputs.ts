@@ -124,8 +124,24 @@ function openFile(disk: Disk, path: string): ByteSource {
   };
 }
 
+/** Standard input can be read on, but not back: what lies before a position is passed over. */
 function standardInputSource(): ByteSource {
-  return { name: STANDARD_INPUT, seekable: false, read: (into) => readStandardInput(into) };
+  let reached = 0;
+  const readOn = (into: Uint8Array): number => {
+    const count = readStandardInput(into);
+    reached += count;
+    return count;
+  };
+  return {
+    name: STANDARD_INPUT,
+    seekable: false,
+    read(into, position) {
+      while (reached < position) {
+        if (readOn(into.subarray(0, Math.min(into.length, position - reached))) === 0) return 0;
+      }
+      return readOn(into);
+    },
+  };
 }
 
 /** Opens an input for reading; whoever opens it closes it. */

@@ -11,6 +11,7 @@ export interface LineSorterOptions {
   readonly scratchParent?: string | undefined;
 }
 
+const NOT_ASCII = /[\u0080-\uffff]/;
 const MEMORY_DEFAULT = 48 << 20;
 /** Each line held costs about this much beside its text. */
 const LINE_COST = 64;
@@ -37,8 +38,7 @@ export class LineSorter implements Disposable {
 
   /** Adds a line, without its line end. */
   add(line: string): void {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
-    const bytes = /^[\x00-\x7f]*$/.test(line) ? line : Buffer.from(line).toString("latin1");
+    const bytes = NOT_ASCII.test(line) ? Buffer.from(line).toString("latin1") : line;
     this.lines.push(bytes);
     this.held += bytes.length + LINE_COST;
     if (this.held > this.memoryMax) this.spill();

@@ -2,7 +2,15 @@
  * The manifest: a line for each record that holds a payload, with the digest of that payload. The first six columns are
  * those of WARCsum (file, offset, length, URI, date, digest); the others are ours. Obeys docs/format/manifest.md.
  */
-import { type DigestAlgorithm, formatBase32, isDamage, loadDigest, parseDigest, type Warning } from "../base/index.ts";
+import {
+  type DigestAlgorithm,
+  formatDigest,
+  isDamage,
+  loadDigest,
+  parseAlgorithm,
+  parseDigest,
+  type Warning,
+} from "../base/index.ts";
 import { mediaType, type RecordScan, type ScanRequest, scanRecord, type WarcRecord } from "../warc/index.ts";
 import type { RecordTask } from "./task.ts";
 
@@ -59,27 +67,27 @@ class Manifest implements RecordTask {
     const { type } = record;
     if (type !== "response" && type !== "resource") return "";
     const claim = record.payloadDigest;
-    const claimed = claim === undefined ? undefined : parseDigest(claim);
     // Where the header's digest is of another algorithm it cannot be judged, and the stored form is of no interest.
-    const judged = claimed?.algorithm === this.algorithm;
+    const judged = claim !== undefined && parseAlgorithm(claim) === this.algorithm;
     const scan = scanRecord(record, judged ? this.both : this.plain);
     for (const finding of scan.findings) {
       warn({ ...finding, file: record.file, offset: record.offset });
     }
     record.drain();
-    const hex = scan.payloadDigests[0]!.hex;
-    const value = this.algorithm === "sha1" ? formatBase32(Buffer.from(hex, "hex")) : hex;
-    const verdict = claim === undefined ? "none" : !judged ? "unchecked" : judge(claimed.hex, scan);
+    const digest = formatDigest(scan.payloadDigests[0]!);
+    const verdict = claim === undefined ? "none" : judged ? judge(claim, digest, scan) : "unchecked";
     const mime = scan.http === undefined ? record.blockType : mediaType(scan.http.headers.get("content-type"));
     return (
       `${this.file}\t${record.offset}\t${record.length ?? "-"}\t${column(record.uri)}\t${column(record.dateText)}\t` +
-      `${this.algorithm}:${value}\t${scan.payloadSize}\t${scan.http?.status ?? "-"}\t${column(mime)}\t` +
+      `${digest}\t${scan.payloadSize}\t${scan.http?.status ?? "-"}\t${column(mime)}\t` +
       `${scan.framing}\t${column(record.id)}\t${flagsOf(record, scan, verdict)}\n`
     );
   }
 }
 
-function judge(hex: string, scan: RecordScan): "transferred" | "stored" | "wrong" {
+function judge(claim: string, digest: string, scan: RecordScan): "transferred" | "stored" | "wrong" {
+  if (claim === digest) return "transferred";
+  const hex = parseDigest(claim)?.hex;
   if (scan.payloadDigests[0]!.hex === hex) return "transferred";
   return scan.storedDigests[0]!.hex === hex ? "stored" : "wrong";
 }

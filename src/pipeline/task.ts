@@ -4,10 +4,10 @@
  */
 import type { Warning } from "../base/index.ts";
 import type { WarcRecord } from "../warc/index.ts";
-import { type CdxOptions, createCdxTask } from "./cdx-index.ts";
-import { type CheckOptions, createCheck } from "./check.ts";
-import { createListing, type ListingOptions } from "./listing.ts";
-import { createManifest, type ManifestOptions } from "./manifest.ts";
+import type { CdxOptions } from "./cdx-index.ts";
+import type { CheckOptions } from "./check.ts";
+import type { ListingOptions } from "./listing.ts";
+import type { ManifestOptions } from "./manifest.ts";
 
 export interface RecordTask {
   /** Called before the first record of each file. */
@@ -23,16 +23,16 @@ export type TaskRequest =
   | { readonly kind: "cdx"; readonly options: CdxOptions }
   | { readonly kind: "manifest"; readonly options: ManifestOptions };
 
-/** A task may have to load WebAssembly first. */
+/** Loads the one task that is asked for: each thread starts with this. */
 export async function createTask(request: TaskRequest): Promise<RecordTask> {
   switch (request.kind) {
     case "listing":
-      return await createListing(request.options);
+      return await (await import("./listing.ts")).createListing(request.options);
     case "check":
-      return await createCheck(request.options);
+      return await (await import("./check.ts")).createCheck(request.options);
     case "cdx":
-      return createCdxTask(request.options);
+      return (await import("./cdx-index.ts")).createCdxTask(request.options);
     case "manifest":
-      return await createManifest(request.options);
+      return await (await import("./manifest.ts")).createManifest(request.options);
   }
 }

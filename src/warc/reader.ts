@@ -59,6 +59,8 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
   private headScanned = 0;
   /** Bytes of the current block that have not been read. */
   private remaining = 0;
+  /** The whole block lies unread in the window. */
+  private whole = false;
   /** Line ends behind the block, once they have been looked at. */
   private tailSize: number | undefined;
   private endOffset: number | undefined;
@@ -185,6 +187,8 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
         place,
       );
     }
+    // The bytes at hand are the one member of an uncompressed file, and its end must not be believed in before it comes.
+    if (this.compression === "none") this.stream.begin(false);
     this.phase = "start";
     return Step.MORE;
   }
@@ -315,6 +319,7 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
     out.pos = headEnd;
     this.remaining = head.blockSize ?? Number.MAX_SAFE_INTEGER;
     this.tailSize = this.endOffset = undefined;
+    this.whole = false;
     this.boundary = this.cutByRecord = false;
     this.phase = "fetch";
   }
@@ -334,7 +339,7 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
       const step = this.readTail();
       if (step === Step.NEED) return step;
       record.blockSize = this.remaining;
-      record.hold(out.buffer.subarray(out.pos, out.pos + this.remaining));
+      this.whole = true;
     }
     if (record.arc !== undefined && record.type === "warcinfo") {
       const version = parseArcVersion(latin1(out.buffer, out.pos, Math.min(out.end, out.pos + 64)));
@@ -491,6 +496,7 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
     const chunk = out.buffer.subarray(out.pos, out.pos + count);
     out.pos += count;
     this.remaining -= count;
+    this.whole = false;
     return chunk;
   }
 
@@ -527,6 +533,11 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
       if (step !== Step.NEED) return undefined;
       await this.stream.load();
     }
+  }
+
+  blockOf(record: WarcRecord): Buffer | undefined {
+    if (record !== this.current || !this.whole) return undefined;
+    return this.out.buffer.subarray(this.out.pos, this.out.pos + this.remaining);
   }
 
   endOf(record: WarcRecord): number | undefined {

@@ -11,6 +11,7 @@ export interface RecordSource {
   /** The next piece of the body, absent at its end; valid until the next call. */
   readBody(record: WarcRecord): Uint8Array | undefined;
   readBodyLater(record: WarcRecord): Promise<Uint8Array | undefined>;
+  blockOf(record: WarcRecord): Buffer | undefined;
   rawOf(record: WarcRecord): Uint8Array | undefined;
   endOf(record: WarcRecord): number | undefined;
 }
@@ -38,8 +39,6 @@ export class WarcRecord {
   blockSize: number | undefined;
   /** What was found wrong with this record so far. */
   warnings: readonly Warning[] = [];
-  /** The whole block, if it lies in the window: no need to stream. */
-  private wholeBlock: Buffer | undefined;
   private readonly source: RecordSource;
   private kind: string | undefined;
 
@@ -59,14 +58,12 @@ export class WarcRecord {
     this.blockSize = blockSize;
   }
 
-  /** Set by the reader. */
-  hold(block: Buffer): void {
-    this.wholeBlock = block;
-  }
-
-  /** The whole block where it fits in the window; absent for larger ones, which must be streamed with `read`. */
+  /**
+   * The whole block where it fits in the window; absent for larger ones, which must be streamed with `read`, and once
+   * reading has begun.
+   */
   get block(): Buffer | undefined {
-    return this.wholeBlock;
+    return this.source.blockOf(this);
   }
 
   /**
@@ -110,7 +107,8 @@ export class WarcRecord {
 
   /** The rest of the body as one buffer; for blocks known to be small. */
   readAll(sizeMax: number): Buffer {
-    if (this.wholeBlock !== undefined) return this.wholeBlock;
+    const { block } = this;
+    if (block !== undefined) return block;
     const parts: Uint8Array[] = [];
     let size = 0;
     for (const chunk of this.chunks()) {

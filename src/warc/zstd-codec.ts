@@ -4,9 +4,8 @@
  * The WebAssembly parts must be loaded once, with `loadZstd`, before zstd files are read or written.
  */
 import * as zlib from "node:zlib";
-import * as wasm from "@bokuweb/zstd-wasm";
-import { Decompress } from "fzstd";
-import { createXXHash64, type IHasher } from "hash-wasm";
+import type { Decompress } from "fzstd";
+import type { IHasher } from "hash-wasm";
 import { ArchiveError } from "../base/index.ts";
 
 /** As far as Node's zlib has it. */
@@ -21,29 +20,40 @@ const MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 const CHECKSUM_FLAG = 4;
 export const ZSTD_LEVEL_DEFAULT = 3;
 
-let xxhash: IHasher | undefined;
+interface ZstdParts {
+  readonly wasm: typeof import("@bokuweb/zstd-wasm");
+  readonly decoder: number;
+  readonly encoder: number;
+  readonly xxhash: IHasher;
+  readonly Decompress: typeof Decompress;
+}
+
+let parts: ZstdParts | undefined;
 let loading: Promise<void> | undefined;
-let decoder: number | undefined;
-let encoder: number | undefined;
 
 /** Loads the WebAssembly parts; may be awaited as often as one likes. */
 export function loadZstd(): Promise<void> {
   loading ??= (async () => {
+    const [wasm, hashes, fzstd] = await Promise.all([
+      import("@bokuweb/zstd-wasm"),
+      import("hash-wasm"),
+      import("fzstd"),
+    ]);
     await wasm.init();
-    xxhash = await createXXHash64();
-    decoder = wasm.createDCtx();
-    encoder = wasm.createCCtx();
+    const xxhash = await hashes.createXXHash64();
+    const { Decompress } = fzstd;
+    parts = { wasm, decoder: wasm.createDCtx(), encoder: wasm.createCCtx(), xxhash, Decompress };
   })();
   return loading;
 }
 
 export function zstdLoaded(): boolean {
-  return encoder !== undefined;
+  return parts !== undefined;
 }
 
-function loaded<T>(part: T | undefined): T {
-  if (part === undefined) throw new ArchiveError("HT_USAGE", "loadZstd() must be awaited before zstd files are used");
-  return part;
+function loaded(): ZstdParts {
+  if (parts === undefined) throw new ArchiveError("HT_USAGE", "loadZstd() must be awaited before zstd files are used");
+  return parts;
 }
 
 export interface ZstdFrameHeader {
@@ -81,12 +91,14 @@ function readSize(bytes: Buffer, at: number, size: number): number | undefined {
 /** Decodes a frame whose header says that it holds `contentSize` bytes. Throws whatever the library throws. */
 export function decodeFrame(frame: Uint8Array, contentSize: number, dictionary: Uint8Array | undefined): Uint8Array {
   // The library asks for as much memory as the header says, and takes the answer on trust: it must have been checked.
-  if (dictionary !== undefined) return wasm.decompressUsingDict(loaded(decoder), Buffer.from(frame), dictionary);
+  if (dictionary !== undefined) {
+    const { wasm, decoder } = loaded();
+    return wasm.decompressUsingDict(decoder, Buffer.from(frame), dictionary);
+  }
   if (node.zstdDecompressSync !== undefined) {
     return node.zstdDecompressSync(frame, { maxOutputLength: Math.max(contentSize, 1) });
   }
-  loaded(decoder);
-  return wasm.decompress(Buffer.from(frame));
+  return loaded().wasm.decompress(Buffer.from(frame));
 }
 
 /** One frame with content size and checksum, as the zstd rules for WARC ask. */
@@ -95,10 +107,11 @@ export function encodeFrame(bytes: Uint8Array, level: number, dictionary: Uint8A
     const { ZSTD_c_compressionLevel: levelKey, ZSTD_c_checksumFlag: checksumKey } = node.constants;
     return node.zstdCompressSync(bytes, { params: { [levelKey!]: level, [checksumKey!]: 1 } });
   }
+  const { wasm, encoder } = loaded();
   const plain =
     dictionary === undefined
       ? wasm.compress(Buffer.from(bytes), level)
-      : wasm.compressUsingDict(loaded(encoder), Buffer.from(bytes), dictionary, level);
+      : wasm.compressUsingDict(encoder, Buffer.from(bytes), dictionary, level);
   return addChecksum(plain, bytes);
 }
 
@@ -118,7 +131,7 @@ export interface ZstdChecksum {
 }
 
 export function startChecksum(): ZstdChecksum {
-  const hash = loaded(xxhash).init();
+  const hash = loaded().xxhash.init();
   let state: Uint8Array | undefined;
   const checksum: ZstdChecksum = {
     update(bytes) {
@@ -134,7 +147,7 @@ export function startChecksum(): ZstdChecksum {
 /** Decodes a frame block by block. `push` takes the header first and then whole blocks; it throws on damage. */
 export class BlockDecoder {
   private pieces: Uint8Array[] = [];
-  private readonly decoder = new Decompress((piece) => {
+  private readonly decoder = new (loaded().Decompress)((piece) => {
     if (piece.length > 0) this.pieces.push(piece);
   });
 

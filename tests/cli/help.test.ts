@@ -1,0 +1,90 @@
+import { spawnSync } from "node:child_process";
+import { chmodSync, cpSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { holotype, linesOf, MAIN, put, ROOT, SAMPLES, temporaryFolder } from "./holotype.ts";
+
+const overview = holotype(["--help"]).out;
+const COMMANDS = linesOf(overview).flatMap((line) => /^ {2}([a-z]+) {2,}\S/.exec(line)?.[1] ?? []);
+
+function examplesOf(help: string): string[] {
+  const lines = linesOf(help);
+  const from = lines.findIndex((line) => /^examples?:$/.test(line));
+  return lines.slice(from + 1).map((line) => line.trim());
+}
+
+describe("holotype --help", () => {
+  it("names every command with its purpose, and an example", () => {
+    expect(COMMANDS).toEqual(["ls", "cat", "check", "index", "convert", "manifest"]);
+    for (const command of COMMANDS) {
+      const [purpose] = linesOf(holotype([command, "--help"]).out);
+      expect(overview).toContain(purpose);
+    }
+    expect(examplesOf(overview)).toEqual([expect.stringMatching(/^holotype /)]);
+  });
+
+  it("names the exit codes of docs/errors.md, and no other", () => {
+    const page = readFileSync(join(ROOT, "docs", "errors.md"), "utf8");
+    const documented = [...page.matchAll(/^\| (\d+) \|/gm)].map(([, exit]) => exit);
+    const told = /Exit codes: ([^]*?)\n\n/.exec(overview)![1]!;
+    expect(told.match(/(?<=^|[\s·])\d+(?= )/g)).toEqual(documented);
+  });
+
+  it("comes for help, -h and --help, and with exit 2 where nothing was asked", () => {
+    for (const args of [["help"], ["-h"], ["--help"]])
+      expect(holotype(args)).toEqual({ exit: 0, out: overview, err: "" });
+    expect(holotype([])).toEqual({ exit: 2, out: overview, err: "" });
+  });
+
+  it("tells the version of package.json", () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
+    expect(holotype(["--version"]).out).toBe(`${version}\n`);
+  });
+});
+
+describe.each(COMMANDS)("holotype %s --help", (command) => {
+  const { exit, out, err } = holotype([command, "--help"]);
+  const lines = linesOf(out);
+
+  it("begins with one line of purpose and one of usage", () => {
+    expect({ exit, err }).toEqual({ exit: 0, err: "" });
+    expect(lines[0]).toMatch(/^[A-Z].{10,90}\.$/);
+    expect(lines.slice(1, 4)).toEqual(["", expect.stringMatching(`^usage: holotype ${command} FILE`), ""]);
+  });
+
+  it("explains its options, --json and --help among them, in lines that fit a terminal", () => {
+    expect(lines).toContain("options:");
+    const options = lines.filter((line) => /^ {2}(?:-\w, | {4})--/.test(line));
+    for (const option of options) expect(option).toMatch(/--[a-z-]+(?: [A-Z]+)? {2,}\S/);
+    expect(out).toMatch(/ --json {2,}/);
+    expect(out).toMatch(/-h, --help {2,}/);
+    expect(lines.filter((line) => line.length > 120)).toEqual([]);
+  });
+
+  it("can be had with help COMMAND and -h too", () => {
+    expect(holotype(["help", command]).out).toBe(out);
+    expect(holotype([command, "-h"]).out).toBe(out);
+  });
+});
+
+describe("every example", () => {
+  const folder = temporaryFolder();
+  const bin = join(folder, "bin");
+  mkdirSync(bin);
+  chmodSync(put(bin, "holotype", `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`), 0o755);
+  const path = `${bin}:${process.env["PATH"]}`;
+
+  it.each(["", ...COMMANDS])("of holotype %s works on the samples as it stands", (command) => {
+    const cwd = join(folder, `at-${command}`);
+    cpSync(SAMPLES, join(cwd, "samples"), { recursive: true });
+    const examples = examplesOf(holotype(command === "" ? ["--help"] : [command, "--help"]).out);
+    expect(examples.length).toBeGreaterThan(0);
+    for (const example of examples) {
+      // What it writes to the folder for temporary files goes to ours.
+      const line = example.replaceAll("/tmp/", `${cwd}/`);
+      const { status, stdout, stderr } = spawnSync("sh", ["-c", line], { cwd, env: { ...process.env, PATH: path } });
+      expect({ line, status, err: stderr.toString() }).toEqual({ line, status: 0, err: "" });
+      if (!/ -o | > | uniq -d$/.test(line)) expect(stdout.length, line).toBeGreaterThan(100);
+    }
+  });
+});
