@@ -11,6 +11,6 @@ function holotype(...args) {
   run(process.execPath, [`${root}/dist/cli/main.js`, ...args]);
 }
 
+holotype("ls", "samples");
 holotype("check", "samples");
-holotype("ls", "samples/cabinet-2024.warc.gz");
 console.log("\nNext: node dist/cli/main.js --help");

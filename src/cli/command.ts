@@ -57,7 +57,9 @@ export function parseArguments(command: Command, argv: readonly string[]): Argum
       flag: (name) => (values[name] ?? command.options[name]?.default) === true,
     };
   } catch (cause) {
-    throw new ArchiveError("HT_USAGE", `${(cause as Error).message} (see holotype ${command.name} --help)`, {}, cause);
+    // Node goes on to explain; its first sentence is enough.
+    const [reason] = (cause as Error).message.split(/\.?\n|\. /);
+    throw new ArchiveError("HT_USAGE", `${reason} (see holotype ${command.name} --help)`, {}, cause);
   }
 }
 

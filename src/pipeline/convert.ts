@@ -10,6 +10,7 @@ import {
   type Compression,
   encodeHead,
   loadZstd,
+  parseArcVersion,
   scanRecord,
   WarcReader,
   type WarcRecord,
@@ -174,9 +175,15 @@ class Conversion {
       warcinfoId: derivedId(name, "warcinfo"),
       software: this.options.software,
     };
-    this.writer.write({ fields: warcinfoFields(this.context), block: warcinfoBlock(this.context, record.version) });
+    this.writer.write({ fields: warcinfoFields(this.context), block: warcinfoBlock(this.context, versionOf(record)) });
     return this.context;
   }
+}
+
+/** The version that a filedesc tells counts for what follows it, so its own record does not have it yet. */
+function versionOf(record: WarcRecord): string {
+  const told = record.type === "warcinfo" ? parseArcVersion(record.block?.toString("latin1", 0, 64) ?? "") : undefined;
+  return told === undefined ? record.version : `ARC/${told}`;
 }
 
 function* tee(chunks: Iterable<Uint8Array>, hasher: { update(bytes: Uint8Array): void }): Generator<Uint8Array> {

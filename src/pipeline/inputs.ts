@@ -33,30 +33,30 @@ export interface SkippedInput {
  */
 export function findInputs(disk: Disk, names: readonly string[], onSkip: (skipped: SkippedInput) => void): Input[] {
   const inputs: Input[] = [];
-  for (const name of names) {
+  /** What one file stands for; a bad one in a folder does not take the others with it. */
+  const take = (name: string, expand: () => Iterable<Input>) => {
     try {
-      inputs.push(...expand(disk, name));
+      for (const input of expand()) inputs.push(input);
     } catch (error) {
       if (!(error instanceof ArchiveError)) throw error;
       onSkip({ name, error });
     }
+  };
+  for (const name of names) {
+    const stat = name === STANDARD_INPUT ? undefined : disk.stat(name);
+    if (name === STANDARD_INPUT) inputs.push({ name, path: name, entries: [], size: undefined });
+    else if (stat === undefined) take(name, () => [expandEntryName(disk, name)]);
+    else if (stat.kind === "folder") {
+      take(name, () => {
+        const paths = [...listArchives(disk, name)];
+        if (paths.length === 0)
+          throw new ArchiveError("HT_NOT_FOUND", `${name}: no archive file in this folder`, { file: name });
+        for (const path of paths) take(path, () => expandFile(disk, path));
+        return [];
+      });
+    } else take(name, () => expandFile(disk, name));
   }
   return inputs;
-}
-
-function* expand(disk: Disk, name: string): Generator<Input> {
-  if (name === STANDARD_INPUT) {
-    yield { name, path: name, entries: [], size: undefined };
-    return;
-  }
-  const stat = disk.stat(name);
-  if (stat === undefined) {
-    yield expandEntryName(disk, name);
-  } else if (stat.kind === "folder") {
-    yield* expandFolder(disk, name);
-  } else {
-    yield* expandFile(disk, name, stat.sizeBytes);
-  }
 }
 
 function expandEntryName(disk: Disk, name: string): Input {
@@ -70,24 +70,22 @@ function expandEntryName(disk: Disk, name: string): Input {
   return { ...input, size: source.size };
 }
 
-function* expandFolder(disk: Disk, folder: string): Generator<Input> {
+/** Paths of the archive files in a folder and those below it, by name. Links to folders are not followed. */
+function* listArchives(disk: Disk, folder: string): Generator<string> {
   const prefix = folder.endsWith("/") ? folder : `${folder}/`;
   for (const { name, kind } of disk.list(folder)) {
     const path = `${prefix}${name}`;
-    if (kind === "folder") yield* expandFolder(disk, path);
-    else if (ARCHIVE_NAME.test(name) || WACZ_NAME.test(name)) {
-      const stat = disk.stat(path);
-      if (stat?.kind === "file") yield* expandFile(disk, path, stat.sizeBytes);
-    }
+    if (kind === "folder") yield* listArchives(disk, path);
+    else if ((ARCHIVE_NAME.test(name) || WACZ_NAME.test(name)) && disk.stat(path)?.kind === "file") yield path;
   }
 }
 
-function* expandFile(disk: Disk, path: string, size: number): Generator<Input> {
+function* expandFile(disk: Disk, path: string): Generator<Input> {
   const source = openFile(disk, path);
   try {
     const magic = Buffer.alloc(4);
     if (source.read(magic, 0) < 4 || !isZip(magic)) {
-      yield { name: path, path, entries: [], size };
+      yield { name: path, path, entries: [], size: source.size };
       return;
     }
     let count = 0;

@@ -2,6 +2,7 @@
  * Sorts any number of lines by their bytes in bounded memory: what does not fit is sorted in runs on disk, which are
  * then merged. The order is that of `LC_ALL=C sort`.
  */
+import { invariant } from "../base/index.ts";
 import { type Disk, type DiskFile, type ScratchFolder, scratchFolder } from "../disk/index.ts";
 
 export interface LineSorterOptions {
@@ -49,6 +50,7 @@ export class LineSorter implements Disposable {
     const string = typeof text === "string" ? text : Buffer.from(text.buffer, text.byteOffset, text.length).toString();
     for (let at = 0; at < string.length; ) {
       const end = string.indexOf("\n", at);
+      invariant(end >= 0, "a line without its end");
       // A slice would keep the whole text in memory.
       this.add(Buffer.from(string.slice(at, end)).toString());
       at = end + 1;

@@ -1,6 +1,13 @@
 /** What a reader says of an archive, as plain values that can be compared. */
 import { ArchiveError, createHasher, type Warning } from "../base/index.ts";
-import { type AnyByteSource, type AsyncByteSource, bufferSource, type ReaderOptions, WarcReader, type WarcRecord } from "../warc/index.ts";
+import {
+  type AnyByteSource,
+  type AsyncByteSource,
+  bufferSource,
+  type ReaderOptions,
+  WarcReader,
+  type WarcRecord,
+} from "../warc/index.ts";
 
 export interface SeenRecord {
   readonly offset: number;

@@ -37,7 +37,8 @@ export function handmadeFrame(content: Uint8Array, options: HandmadeFrame = {}):
   for (let at = 0; at === 0 || at < content.length; at += blockSize) {
     const block = content.subarray(at, at + blockSize);
     const last = at + blockSize >= content.length;
-    if (block.length > 1 && block.every((byte) => byte === block[0])) parts.push(runBlock(block[0]!, block.length, last));
+    if (block.length > 1 && block.every((byte) => byte === block[0]))
+      parts.push(runBlock(block[0]!, block.length, last));
     else parts.push(blockHeader(0, block.length, last), Buffer.from(block));
   }
   if (checksum) parts.push(Buffer.from(xxhash!.init().update(content).digest("hex").slice(8), "hex").reverse());

@@ -29,6 +29,22 @@ function isBlank(code: number): boolean {
   return code === 32 || code === 9;
 }
 
+function isSpace(code: number): boolean {
+  return isBlank(code) || (code >= 10 && code <= 13);
+}
+
+/** Folded lines as one, with a blank where each was folded. */
+function unfold(value: string): string {
+  const lines = value.split("\n").map((line, i) => {
+    let from = 0;
+    let to = line.length;
+    if (i > 0) while (isBlank(line.charCodeAt(from))) from++;
+    while (line.charCodeAt(to - 1) === 13) to--;
+    return line.slice(from, to);
+  });
+  return lines.join(" ");
+}
+
 export class FieldBlock {
   /** All lines with their line ends, as Latin-1; the blank line at the end may be part of it. */
   readonly text: string;
@@ -83,9 +99,14 @@ export class FieldBlock {
   }
 
   private value(at: number): string {
-    const raw = this.text.slice(this.spans![at + 2]!, this.spans![at + 3]!);
-    const value = raw.includes("\n") ? raw.replace(/\r*\n[ \t]+/g, " ") : raw;
-    return decodeText(value.trim());
+    const { text } = this;
+    let from = this.spans![at + 2]!;
+    let to = this.spans![at + 3]!;
+    // `trim` would take a byte 0xA0 off, which is the second half of many letters in UTF-8.
+    while (from < to && isSpace(text.charCodeAt(from))) from++;
+    while (from < to && isSpace(text.charCodeAt(to - 1))) to--;
+    const raw = text.slice(from, to);
+    return decodeText(raw.includes("\n") ? unfold(raw) : raw);
   }
 
   /** The first field of that name (given in small letters), without blanks around it. */

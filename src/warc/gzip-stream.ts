@@ -52,12 +52,14 @@ export class GzipStream implements MemberStream {
   private memberOffset = 0;
   memberPos = 0;
   private memberEndOffset = 0;
+  private previousEndOffset = 0;
   private dataOffset = 0;
   private size = 0;
   private crc = 0;
   /** Decoded bytes that were given out before the member had to be decoded anew. */
   private skip = 0;
   private searchFrom = 0;
+  private paddingFrom: number | undefined;
   private rescanned = 0;
 
   /** With `searching` the input begins anywhere, and the first member behind that is looked for. */
@@ -88,7 +90,8 @@ export class GzipStream implements MemberStream {
   }
 
   endOffset(): number | undefined {
-    return this.memberEnded && this.out.available === 0 ? this.memberEndOffset : undefined;
+    if (this.memberEnded && this.out.available === 0) return this.memberEndOffset;
+    return this.out.pos === this.memberPos ? this.previousEndOffset : undefined;
   }
 
   raw(from: number, to: number): Uint8Array | undefined {
@@ -124,6 +127,7 @@ export class GzipStream implements MemberStream {
   private enter(headerSize: number): void {
     const { input, out } = this;
     this.memberOffset = input.offset;
+    this.previousEndOffset = this.memberEndOffset;
     if (out.available === 0 && out.keep === out.pos) out.clear();
     this.memberPos = out.end;
     input.pos += headerSize;
@@ -144,7 +148,9 @@ export class GzipStream implements MemberStream {
 
   private skipPadding(): Step {
     const { input } = this;
-    const from = input.offset;
+    // A source that answers later is asked again from the start.
+    this.paddingFrom ??= input.offset;
+    const from = this.paddingFrom;
     for (;;) {
       while (input.pos < input.end && input.buffer[input.pos] === 0) input.pos++;
       if (input.pos < input.end) break;
@@ -152,10 +158,12 @@ export class GzipStream implements MemberStream {
       const step = this.fillInput();
       if (step === Step.NEED) return step;
       if (step === Step.END) {
+        this.paddingFrom = undefined;
         if (input.offset > from) this.report("HT_PADDING", `${input.offset - from} zero bytes at the end`, from);
         return Step.END;
       }
     }
+    this.paddingFrom = undefined;
     if (input.offset > from) this.report("HT_PADDING", `${input.offset - from} zero bytes between members`, from);
     if (input.offset > from) input.keep = input.pos;
     return Step.MORE;

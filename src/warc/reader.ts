@@ -67,6 +67,8 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
   /** A member began inside the record, and whether it continues it is not yet known. */
   private boundary = false;
   private cutByRecord = false;
+  /** The input ended before the block did. */
+  private cutShort = false;
   private garbageFrom: number | undefined;
   private damaged = false;
   private sharedNoted = false;
@@ -281,7 +283,9 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
         return Step.MORE;
       }
       // A line end and a run of carriage returns may stand at the end of what was scanned.
-      this.headScanned = Math.max(0, end - pos - 2);
+      let scanned = end;
+      while (scanned > pos && buffer[scanned - 1] === CR) scanned--;
+      this.headScanned = Math.max(0, scanned - pos - 1);
       if (end - pos > HEAD_SIZE_MAX) {
         this.report("HT_RECORD_HEADER_SIZE", `no end of the header within ${end - pos} bytes`, this.startOffset);
         return this.abandonHead();
@@ -320,7 +324,7 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
     this.remaining = head.blockSize ?? Number.MAX_SAFE_INTEGER;
     this.tailSize = this.endOffset = undefined;
     this.whole = false;
-    this.boundary = this.cutByRecord = false;
+    this.boundary = this.cutByRecord = this.cutShort = false;
     this.phase = "fetch";
   }
 
@@ -384,8 +388,12 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
     this.remaining = got;
     if (said === undefined) return;
     if (this.cutByRecord) {
+      this.remaining = this.withoutTail(got);
       this.report("HT_RECORD_LENGTH", "the next record begins before this one's length is up", this.startOffset);
-    } else this.report("HT_RECORD_TRUNCATED", "the input ends inside the record", this.startOffset);
+    } else {
+      this.cutShort = true;
+      this.report("HT_RECORD_TRUNCATED", "the input ends inside the record", this.startOffset);
+    }
   }
 
   /** Without a believable length the block ends before the next line that begins a record, or with what is at hand. */
@@ -394,7 +402,15 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
     const message = "no usable Content-Length: the block was taken up to where the next record seems to begin";
     this.report("HT_RECORD_LENGTH", message, this.startOffset);
     this.remaining = Math.min(this.remaining, out.available);
-    this.remaining = this.findRecordInside() ?? this.remaining;
+    this.remaining = this.findRecordInside() ?? this.withoutTail(this.remaining);
+  }
+
+  /** `size` bytes of the block without the line ends, at most a separator's, that they end in. */
+  private withoutTail(size: number): number {
+    const { buffer, pos } = this.out;
+    let left = size;
+    while (left > 0 && size - left < 4 && (buffer[pos + left - 1] === LF || buffer[pos + left - 1] === CR)) left--;
+    return left;
   }
 
   /** Size of the block before a record that begins inside it, line ends between them left out. */
@@ -407,9 +423,7 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
       at = buffer.indexOf("WARC/", at + 1, "latin1")
     ) {
       if (!isWarcMagic(buffer, at, this.out.end) || (at > pos && buffer[at - 1] !== LF)) continue;
-      let end = at;
-      while (end > pos && at - end < 4 && (buffer[end - 1] === LF || buffer[end - 1] === CR)) end--;
-      return end - pos;
+      return this.withoutTail(at - pos);
     }
     return undefined;
   }
@@ -427,7 +441,8 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
         if (step === Step.FULL) return Step.MORE;
         continue;
       }
-      if (at < out.end && this.format === "warc" && !isWarcMagic(out.buffer, at, out.end)) {
+      const doubtful = at < out.end ? !isWarcMagic(out.buffer, at, out.end) : this.cutShort;
+      if (doubtful && this.format === "warc") {
         const inside = this.findRecordInside();
         if (inside !== undefined && inside < this.remaining) {
           this.report("HT_RECORD_LENGTH", "the length reaches into the next record", this.startOffset);

@@ -135,8 +135,8 @@ export function startChecksum(): ZstdChecksum {
   let state: Uint8Array | undefined;
   const checksum: ZstdChecksum = {
     update(bytes) {
-      if (state !== undefined) hash.load(state);
-      state = hash.update(bytes).save();
+      // One WebAssembly instance serves all checksums in the making.
+      state = (state === undefined ? hash.init() : hash.load(state)).update(bytes).save();
       return checksum;
     },
     finish: () => Number.parseInt((state === undefined ? hash.init() : hash.load(state)).digest("hex").slice(8), 16),
@@ -157,4 +157,23 @@ export class BlockDecoder {
     this.pieces = [];
     return pieces;
   }
+}
+
+/** Decodes a frame that does not say how much it holds; throws where that is more than `sizeMax`, or on damage. */
+export function decodeUnsized(frame: Buffer, header: ZstdFrameHeader, sizeMax: number): Uint8Array {
+  const decoder = new BlockDecoder();
+  const pieces = decoder.push(frame.subarray(0, header.size));
+  let size = 0;
+  for (let at = header.size, last = false; !last; ) {
+    const block = frame.readUIntLE(at, 3);
+    const next = at + 3 + (((block >> 1) & 3) === 1 ? 1 : block >> 3);
+    for (const piece of decoder.push(frame.subarray(at, next))) {
+      pieces.push(piece);
+      size += piece.length;
+    }
+    if (size > sizeMax) throw new Error("too large");
+    last = (block & 1) === 1;
+    at = next;
+  }
+  return Buffer.concat(pieces);
 }

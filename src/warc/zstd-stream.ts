@@ -9,6 +9,7 @@ import { type SourceWindow, Step, Window } from "./window.ts";
 import {
   BlockDecoder,
   decodeFrame,
+  decodeUnsized,
   loadZstd,
   parseFrameHeader,
   startChecksum,
@@ -50,6 +51,7 @@ export class ZstdStream implements MemberStream {
   private phase: Phase = "between";
   private memberOffset = 0;
   private memberEndOffset = 0;
+  private previousEndOffset = 0;
   private header: ZstdFrameHeader | undefined;
   /** Decoded bytes that wait for room. */
   private pieces: Uint8Array[] = [];
@@ -82,7 +84,8 @@ export class ZstdStream implements MemberStream {
   }
 
   endOffset(): number | undefined {
-    return this.memberEnded && this.out.available === 0 ? this.memberEndOffset : undefined;
+    if (this.memberEnded && this.out.available === 0) return this.memberEndOffset;
+    return this.out.pos === this.memberPos ? this.previousEndOffset : undefined;
   }
 
   raw(from: number, to: number): Uint8Array | undefined {
@@ -113,7 +116,12 @@ export class ZstdStream implements MemberStream {
       while (header === 0) {
         const filled = this.fillInput();
         if (filled === Step.NEED) return filled;
-        header = filled === Step.END ? undefined : parseFrameHeader(input.buffer, input.pos, input.end);
+        if (filled === Step.END) {
+          this.report("HT_ZSTD_TRUNCATED", "the file ends inside a frame header", input.offset);
+          input.pos = input.keep = input.end;
+          return Step.END;
+        }
+        header = parseFrameHeader(input.buffer, input.pos, input.end);
       }
       if (header === undefined) {
         this.searchFrom = input.offset;
@@ -121,6 +129,7 @@ export class ZstdStream implements MemberStream {
         continue;
       }
       this.memberOffset = input.offset;
+      this.previousEndOffset = this.memberEndOffset;
       if (out.available === 0 && out.keep === out.pos) out.clear();
       this.memberPos = out.end;
       this.header = header;
@@ -190,8 +199,12 @@ export class ZstdStream implements MemberStream {
       const header = parseFrameHeader(content, 0, content.length);
       if (header === undefined || header === 0) this.dictionary = content;
       else {
-        if ((header.contentSize ?? Infinity) > DICTIONARY_SIZE_MAX) throw new Error("too large");
-        this.dictionary = decodeFrame(content, header.contentSize!, undefined);
+        const { contentSize } = header;
+        if ((contentSize ?? 0) > DICTIONARY_SIZE_MAX) throw new Error("too large");
+        this.dictionary =
+          contentSize === undefined
+            ? decodeUnsized(content, header, DICTIONARY_SIZE_MAX)
+            : decodeFrame(content, contentSize, undefined);
       }
     } catch (cause) {
       this.report("HT_ZSTD_DICTIONARY", `the dictionary cannot be used: ${String(cause)}`, 0);
@@ -357,7 +370,8 @@ export class ZstdStream implements MemberStream {
       const at = input.pos < input.end ? input.buffer.indexOf(0x28, input.pos) : -1;
       input.pos = at < 0 || at >= input.end ? input.end : at;
       input.keep = input.pos;
-      if (input.available < 5) {
+      const header = parseFrameHeader(input.buffer, input.pos, input.end);
+      if (header === 0) {
         const step = this.fillInput();
         if (step === Step.NEED) return step;
         if (step === Step.END) {
@@ -367,7 +381,7 @@ export class ZstdStream implements MemberStream {
         }
         continue;
       }
-      if (parseFrameHeader(input.buffer, input.pos, input.end) !== undefined) {
+      if (header !== undefined) {
         this.endSearch();
         return Step.MORE;
       }

@@ -10,8 +10,8 @@ export interface CaptureOptions {
   /** Chunked on the wire and as stored. */
   readonly chunked?: boolean;
   readonly headers?: string;
-  /** A digest text, or of which reading of the payload it is taken. */
-  readonly digest?: "transferred" | "stored" | string;
+  /** A digest as text; or `transferred` or `stored`, for that of the payload in this form. */
+  readonly digest?: string;
 }
 
 export const DATE = "2020-02-02T20:20:20Z";
