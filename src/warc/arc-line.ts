@@ -41,7 +41,14 @@ export function parseArcLine(line: string): ArcLine | undefined {
   // A mime type with parameters has blanks too, and a `-` before a number looks like an address before a date.
   const wide = fields === null ? undefined : findPivot(before.slice(0, fields.index));
   if (fields !== null && wide !== undefined) {
-    const [, status, checksum, location, , filename] = fields as unknown as [string, string, string, string, string, string];
+    const [, status, checksum, location, , filename] = fields as unknown as [
+      string,
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
     return { ...wide, length, status, checksum, location, filename };
   }
   const pivot = findPivot(before);

@@ -1,6 +1,8 @@
 /** How the first bytes of a record look: what the reader asks when it has to find its way again. */
 import { ARC_LINE_SIZE_MAX, parseArcLine } from "./arc-line.ts";
 
+/** `WARC/` and a digit. */
+export const MAGIC_SIZE = 6;
 const LF = 10;
 const CR = 13;
 
@@ -11,7 +13,7 @@ function isDigit(byte: number | undefined): boolean {
 /** `WARC/` and a digit, in any case of letters, at `pos`. */
 export function isWarcMagic(bytes: Uint8Array, pos: number, end: number): boolean {
   return (
-    pos + 6 <= end &&
+    pos + MAGIC_SIZE <= end &&
     (bytes[pos]! | 32) === 119 &&
     (bytes[pos + 1]! | 32) === 97 &&
     (bytes[pos + 2]! | 32) === 114 &&
@@ -26,7 +28,23 @@ export function mayBecomeWarcMagic(bytes: Uint8Array, pos: number, end: number):
   const magic = "warc/";
   for (let i = pos; i < end && i < pos + 5; i++)
     if ((bytes[i]! | 32) !== (magic.charCodeAt(i - pos) | 32)) return false;
-  return end - pos < 6;
+  return end - pos < MAGIC_SIZE;
+}
+
+const VERSION_LINE_SIZE_MAX = 24;
+
+/** Whether a whole version line (`WARC/1.0`) stands at `pos`: enough to believe in a record that begins mid-line. */
+export function isVersionLine(bytes: Uint8Array, pos: number, end: number): "yes" | "no" | "more" {
+  const text = latin1(bytes, pos, Math.min(end, pos + VERSION_LINE_SIZE_MAX));
+  if (/^WARC\/\d+\.\d+[ \t]*\r*\n/.test(text)) return "yes";
+  if (text.length === VERSION_LINE_SIZE_MAX || text.includes("\n")) return "no";
+  return "WARC/".startsWith(text.slice(0, 5)) && /^[\d. \t\r]*$/.test(text.slice(5)) ? "more" : "no";
+}
+
+/** The first `WARC/` in `bytes[from..to)`; below zero where there is none. */
+export function indexOfMagic(bytes: Buffer, from: number, to: number): number {
+  const at = bytes.subarray(from, to).indexOf("WARC/", 0, "latin1");
+  return at < 0 ? at : from + at;
 }
 
 /** The end (behind the line feed) of the line at `pos`; absent where there is none before `end`. */

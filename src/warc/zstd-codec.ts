@@ -1,12 +1,13 @@
 /**
  * Zstandard, one frame at a time. Node has it from 22.15 on; before that, and wherever a dictionary is in play, the
- * WebAssembly build of the reference code does it. Frames too large to hold are decoded block by block by `fzstd`.
+ * WebAssembly build of the reference code does it. Frames too large to hold are decoded block by block by
+ * `zstd-blocks.ts`.
  * The WebAssembly parts must be loaded once, with `loadZstd`, before zstd files are read or written.
  */
 import * as zlib from "node:zlib";
-import type { Decompress } from "fzstd";
 import type { IHasher } from "hash-wasm";
 import { ArchiveError } from "../base/index.ts";
+import { BLOCK_HEADER_SIZE, BlockDecoder } from "./zstd-blocks.ts";
 
 /** As far as Node's zlib has it. */
 interface NodeZstd {
@@ -25,7 +26,6 @@ interface ZstdParts {
   readonly decoder: number;
   readonly encoder: number;
   readonly xxhash: IHasher;
-  readonly Decompress: typeof Decompress;
 }
 
 let parts: ZstdParts | undefined;
@@ -34,15 +34,10 @@ let loading: Promise<void> | undefined;
 /** Loads the WebAssembly parts; may be awaited as often as one likes. */
 export function loadZstd(): Promise<void> {
   loading ??= (async () => {
-    const [wasm, hashes, fzstd] = await Promise.all([
-      import("@bokuweb/zstd-wasm"),
-      import("hash-wasm"),
-      import("fzstd"),
-    ]);
+    const [wasm, hashes] = await Promise.all([import("@bokuweb/zstd-wasm"), import("hash-wasm")]);
     await wasm.init();
     const xxhash = await hashes.createXXHash64();
-    const { Decompress } = fzstd;
-    parts = { wasm, decoder: wasm.createDCtx(), encoder: wasm.createCCtx(), xxhash, Decompress };
+    parts = { wasm, decoder: wasm.createDCtx(), encoder: wasm.createCCtx(), xxhash };
   })();
   return loading;
 }
@@ -58,6 +53,8 @@ function loaded(): ZstdParts {
 
 export interface ZstdFrameHeader {
   readonly size: number;
+  /** How far back the content may refer. */
+  readonly windowSize: number;
   /** Absent where the frame does not say. */
   readonly contentSize: number | undefined;
   readonly hasChecksum: boolean;
@@ -79,7 +76,14 @@ export function parseFrameHeader(bytes: Buffer, pos: number, end: number): ZstdF
   if (sizeAt + sizeSize > end) return 0;
   const hasChecksum = (descriptor & CHECKSUM_FLAG) !== 0;
   const dictionaryId = dictionarySize === 0 ? 0 : bytes.readUIntLE(dictionaryAt, dictionarySize);
-  return { size: sizeAt + sizeSize - pos, contentSize: readSize(bytes, sizeAt, sizeSize), hasChecksum, dictionaryId };
+  const contentSize = readSize(bytes, sizeAt, sizeSize);
+  const windowSize = single ? contentSize! : readWindowSize(bytes[pos + 5]!);
+  return { size: sizeAt + sizeSize - pos, windowSize, contentSize, hasChecksum, dictionaryId };
+}
+
+function readWindowSize(descriptor: number): number {
+  const base = 2 ** (10 + (descriptor >> 3));
+  return base + (base / 8) * (descriptor & 7);
 }
 
 function readSize(bytes: Buffer, at: number, size: number): number | undefined {
@@ -144,36 +148,21 @@ export function startChecksum(): ZstdChecksum {
   return checksum;
 }
 
-/** Decodes a frame block by block. `push` takes the header first and then whole blocks; it throws on damage. */
-export class BlockDecoder {
-  private pieces: Uint8Array[] = [];
-  private readonly decoder = new (loaded().Decompress)((piece) => {
-    if (piece.length > 0) this.pieces.push(piece);
-  });
-
-  push(bytes: Uint8Array): Uint8Array[] {
-    this.decoder.push(Buffer.from(bytes));
-    const pieces = this.pieces;
-    this.pieces = [];
-    return pieces;
-  }
-}
-
 /** Decodes a frame that does not say how much it holds; throws where that is more than `sizeMax`, or on damage. */
 export function decodeUnsized(frame: Buffer, header: ZstdFrameHeader, sizeMax: number): Uint8Array {
-  const decoder = new BlockDecoder();
-  const pieces = decoder.push(frame.subarray(0, header.size));
+  const decoder = new BlockDecoder(header.windowSize);
+  const pieces: Buffer[] = [];
   let size = 0;
   for (let at = header.size, last = false; !last; ) {
-    const block = frame.readUIntLE(at, 3);
-    const next = at + 3 + (((block >> 1) & 3) === 1 ? 1 : block >> 3);
-    for (const piece of decoder.push(frame.subarray(at, next))) {
-      pieces.push(piece);
-      size += piece.length;
-    }
+    const block = frame.readUIntLE(at, BLOCK_HEADER_SIZE);
+    const end = at + BLOCK_HEADER_SIZE + (((block >> 1) & 3) === 1 ? 1 : block >> 3);
+    if (end > frame.length) throw new Error("cut off");
+    const piece = Buffer.from(decoder.decode(frame.subarray(at, end)));
+    pieces.push(piece);
+    size += piece.length;
     if (size > sizeMax) throw new Error("too large");
     last = (block & 1) === 1;
-    at = next;
+    at = end;
   }
   return Buffer.concat(pieces);
 }

@@ -6,8 +6,8 @@
 import { ArchiveError } from "../base/index.ts";
 import type { MemberStream, Report } from "./member-stream.ts";
 import { type SourceWindow, Step, Window } from "./window.ts";
+import { BLOCK_HEADER_SIZE, BLOCK_SIZE_MAX, BlockDecoder } from "./zstd-blocks.ts";
 import {
-  BlockDecoder,
   decodeFrame,
   decodeUnsized,
   loadZstd,
@@ -25,10 +25,10 @@ const DICTIONARY_MAGIC = 0x184d2a5d;
 const DICTIONARY_SIZE_MAX = 8 << 20;
 /** Contents up to this size are decoded at once. */
 const CONTENT_AT_ONCE_MAX = 4 << 20;
-/** With a dictionary nothing but the whole can be decoded; beyond this a frame is refused. */
-const CONTENT_WITH_DICTIONARY_MAX = 256 << 20;
-const BLOCK_HEADER_SIZE = 3;
-const BLOCK_SIZE_MAX = 1 << 17;
+/** The draft allows 8 MiB; a frame that asks for more than this is refused. */
+const WINDOW_SIZE_MAX = 32 << 20;
+/** How many bytes may be looked at in vain, beside twice the file's own: a bound on hostile input. */
+const WASTE_FREE = 64 << 20;
 
 function isSkippable(magic: number): boolean {
   return (magic & 0xfffffff0) >>> 0 === SKIPPABLE_MAGIC;
@@ -57,7 +57,10 @@ export class ZstdStream implements MemberStream {
   private pieces: Uint8Array[] = [];
   private blocks: BlockDecoder | undefined;
   private checksum: ZstdChecksum | undefined;
+  private decodedSize = 0;
   private lastBlockSeen = false;
+  /** Bytes of frames that looked whole and were not. */
+  private wasted = 0;
   private searchFrom = 0;
 
   constructor(input: SourceWindow, capacity: number, report: Report) {
@@ -248,58 +251,66 @@ export class ZstdStream implements MemberStream {
   private frameSize(): number | undefined | "need" {
     const { input } = this;
     let size = this.header!.size;
-    for (;;) {
+    for (let last = false; !last; ) {
       const step = input.ensure(size + BLOCK_HEADER_SIZE);
       if (step === Step.NEED) return "need";
-      if (step !== Step.MORE) return undefined;
+      if (step !== Step.MORE) return this.waste(size);
       const block = input.buffer.readUIntLE(input.pos + size, BLOCK_HEADER_SIZE);
       const type = (block >> 1) & 3;
       size += BLOCK_HEADER_SIZE + (type === 1 ? 1 : block >> 3);
-      if (type === 3) return undefined;
-      if ((block & 1) === 1) break;
+      if (type === 3) return this.waste(size);
+      last = (block & 1) === 1;
     }
     if (this.header!.hasChecksum) size += 4;
     const step = input.ensure(size);
     if (step === Step.NEED) return "need";
-    return step === Step.MORE ? size : undefined;
+    return step === Step.MORE ? size : this.waste(size);
+  }
+
+  private waste(size: number): undefined {
+    this.wasted += size;
   }
 
   private decodeWhole(): Step {
     const { input } = this;
-    const { contentSize, dictionaryId, size: headerSize } = this.header!;
-    const withDictionary = this.dictionary !== undefined;
-    if (dictionaryId !== 0 && !withDictionary)
+    const { contentSize, dictionaryId, windowSize, size: headerSize } = this.header!;
+    if (dictionaryId !== 0 && this.dictionary === undefined) {
       return this.give("HT_ZSTD_DICTIONARY", "the frame's dictionary is missing");
-    const sizeMax = withDictionary ? CONTENT_WITH_DICTIONARY_MAX : CONTENT_AT_ONCE_MAX;
-    if (contentSize !== undefined && contentSize <= sizeMax) {
+    }
+    const mayWaste = this.wasted <= WASTE_FREE + 2 * input.offset;
+    if (contentSize !== undefined && contentSize <= CONTENT_AT_ONCE_MAX && mayWaste) {
       const size = this.frameSize();
       if (size === "need") return Step.NEED;
-      if (size !== undefined) {
-        try {
-          const frame = input.buffer.subarray(input.pos, input.pos + size);
-          const content = decodeFrame(frame, contentSize, this.dictionary);
-          if (content.length !== contentSize) throw new Error("size differs");
-          input.pos += size;
-          if (content.length > 0) this.pieces.push(content);
-          this.endMember();
-          return Step.MORE;
-        } catch {
-          // Block by block, everything before the damage comes out.
-        }
-      }
+      if (size !== undefined && this.decodeAtOnce(size, contentSize)) return Step.MORE;
     }
-    if (dictionaryId !== 0) return this.give("HT_ZSTD_DATA", "a frame with a dictionary is damaged or too large");
-    this.blocks = new BlockDecoder();
-    this.checksum = startChecksum();
-    this.lastBlockSeen = false;
+    // Block by block, everything before the damage comes out.
+    if (windowSize > WINDOW_SIZE_MAX) return this.give("HT_ZSTD_DATA", "the frame asks for too large a window");
     try {
-      this.blocks.push(input.buffer.subarray(input.pos, input.pos + headerSize));
+      this.blocks = new BlockDecoder(windowSize, this.dictionary);
     } catch {
-      return this.give("HT_ZSTD_DATA", "the frame header is not valid");
+      return this.give("HT_ZSTD_DICTIONARY", "the dictionary is not valid");
     }
+    this.checksum = startChecksum();
+    this.decodedSize = 0;
+    this.lastBlockSeen = false;
     input.pos += headerSize;
     this.phase = "blocks";
     return Step.MORE;
+  }
+
+  private decodeAtOnce(size: number, contentSize: number): boolean {
+    const { input } = this;
+    try {
+      const content = decodeFrame(input.buffer.subarray(input.pos, input.pos + size), contentSize, this.dictionary);
+      if (content.length !== contentSize) throw new Error("size differs");
+      input.pos += size;
+      if (content.length > 0) this.pieces.push(content);
+      this.endMember();
+      return true;
+    } catch {
+      this.waste(size);
+      return false;
+    }
   }
 
   private decodeBlock(): Step {
@@ -319,9 +330,10 @@ export class ZstdStream implements MemberStream {
     if (step === Step.NEED) return step;
     if (step !== Step.MORE) return this.give("HT_ZSTD_TRUNCATED", "the file ends inside a frame");
     try {
-      const pieces = this.blocks!.push(input.buffer.subarray(input.pos, input.pos + size));
-      for (const piece of pieces) this.checksum!.update(piece);
-      this.pieces.push(...pieces);
+      const piece = this.blocks!.decode(input.buffer.subarray(input.pos, input.pos + size));
+      this.checksum!.update(piece);
+      this.decodedSize += piece.length;
+      if (piece.length > 0) this.pieces.push(piece);
     } catch {
       return this.give("HT_ZSTD_DATA", "a block cannot be decoded");
     }
@@ -341,6 +353,9 @@ export class ZstdStream implements MemberStream {
       if (expected !== this.checksum!.finish()) {
         this.report("HT_ZSTD_CHECKSUM", "the frame's checksum differs", this.memberOffset);
       }
+    }
+    if (this.decodedSize !== (this.header!.contentSize ?? this.decodedSize)) {
+      this.report("HT_ZSTD_DATA", "the frame does not hold as much as it says", this.memberOffset);
     }
     this.endMember();
     return Step.MORE;

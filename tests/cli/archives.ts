@@ -40,17 +40,14 @@ export function response(uri: string, body: Uint8Array | string, options: Captur
   const stored = chunked ? chunk(payload) : payload;
   const framing = chunked ? "Transfer-Encoding: chunked" : `Content-Length: ${payload.length}`;
   const head = `HTTP/1.1 ${status}\r\nContent-Type: ${mime}\r\n${framing}\r\n${options.headers ?? ""}\r\n`;
-  const digests: Readonly<Record<string, string>> = {
-    transferred: formatDigest(digestOf("sha1", payload)),
-    stored: formatDigest(digestOf("sha1", stored)),
-  };
+  const digested = digest === "transferred" ? payload : digest === "stored" ? stored : undefined;
   return {
     fields: [
       ["WARC-Type", "response"],
       ["WARC-Record-ID", recordId(`${uri} ${date}`)],
       ["WARC-Date", date],
       ["WARC-Target-URI", uri],
-      ["WARC-Payload-Digest", digests[digest] ?? digest],
+      ["WARC-Payload-Digest", digested === undefined ? digest : formatDigest(digestOf("sha1", digested))],
       ["Content-Type", "application/http; msgtype=response"],
     ],
     block: Buffer.concat([Buffer.from(head), stored]),

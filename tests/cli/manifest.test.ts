@@ -91,7 +91,7 @@ describe("manifest of a file that is cut into parts", () => {
   const noise = Buffer.concat(Array.from({ length: 1 << 12 }, (_, i) => createHash("md5").update(String(i)).digest()));
   /** A gzip member that holds a record: what whoever looks for the next member takes for one. */
   const bait = gzipSync("WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 4\r\n\r\nWARC\r\n\r\n", { level: 0 });
-  const baits = Buffer.concat(Array.from({ length: 1 << 12 }, () => bait));
+  const baits = Buffer.concat(Array.from({ length: 1 << 8 }, (_, i) => [bait, noise.subarray(0, 4000 + i)]).flat());
   const stored = { level: 0 } as const;
 
   const large: readonly { readonly what: string; make: () => Buffer }[] = [
@@ -128,7 +128,7 @@ describe("manifest of a file that is cut into parts", () => {
         warcFile(
           [
             response("http://a.example/first", "one"),
-            response("http://a.example/large", Buffer.alloc(SIZE - (1 << 20), baits)),
+            response("http://a.example/large", Buffer.alloc(SIZE - (1 << 20), "large ")),
             ...Array.from({ length: 40 }, (_, i) => response(`http://a.example/${i}`, noise)),
           ],
           stored,
@@ -138,14 +138,12 @@ describe("manifest of a file that is cut into parts", () => {
 
   it.each(large)("is the same on one thread, two and four: $what", ({ make }) => {
     const path = put(folder, "large.warc.gz", make());
-    const [one, two, four] = ["1", "2", "4"].map((threads) =>
-      holotypeBytes(["manifest", "--digest", "sha1", "--threads", threads, path]),
-    );
+    const [one, ...others] = ["1", "2", "4"].map((threads) => holotypeBytes(["manifest", "--threads", threads, path]));
     expect({ exit: one!.exit, err: one!.err }).toEqual({ exit: 0, err: "" });
     expect(one!.out.length).toBeGreaterThan(1000);
-    for (const other of [two!, four!]) {
-      expect({ exit: other.exit, err: other.err }).toEqual({ exit: 0, err: "" });
-      expect(other.out.equals(one!.out)).toBe(true);
+    for (const { exit, out, err } of others) {
+      expect({ exit, err }).toEqual({ exit: 0, err: "" });
+      expect(out.equals(one!.out)).toBe(true);
     }
   });
 

@@ -1,0 +1,116 @@
+/** Finds where the next record begins: right here in a sound file, behind the garbage in a damaged one. */
+import { ARC_LINE_SIZE_MAX } from "./arc-line.ts";
+import type { MemberStream } from "./member-stream.ts";
+import { indexOfMagic, isArcLine, isVersionLine, isWarcMagic, lineEnd, mayBecomeWarcMagic } from "./record-start.ts";
+import type { WarningLog } from "./warning-log.ts";
+import { Step } from "./window.ts";
+
+/** What a file has shown itself to be; absent before its first record. */
+export type ArchiveFormat = "warc" | "arc" | undefined;
+
+const LF = 10;
+const CR = 13;
+
+export class RecordFinder {
+  private readonly stream: MemberStream;
+  private readonly log: WarningLog;
+  private garbageFrom: number | undefined;
+  /** `out.pos` is not at the start of a line, so that more is asked of a record there. */
+  private midLine = false;
+
+  constructor(stream: MemberStream, log: WarningLog) {
+    this.stream = stream;
+    this.log = log;
+  }
+
+  get inGarbage(): boolean {
+    return this.garbageFrom !== undefined;
+  }
+
+  /** Moves to the first byte of the next record; `END` where there is none. */
+  find(format: ArchiveFormat): Step {
+    const { stream } = this;
+    const { out } = stream;
+    for (;;) {
+      while (out.pos < out.end && (out.buffer[out.pos] === LF || out.buffer[out.pos] === CR)) {
+        out.pos++;
+        this.midLine = false;
+      }
+      out.keep = out.pos;
+      if (out.available === 0 && stream.memberEnded) {
+        const step = stream.begin(false);
+        if (step !== Step.MORE) return step;
+        this.log.turnOver();
+        this.midLine = false;
+      }
+      const verdict = this.judge(format);
+      if (verdict === "yes") {
+        this.midLine = false;
+        this.endGarbage();
+        return Step.MORE;
+      }
+      if (verdict === "no") {
+        this.garbageFrom ??= stream.offset();
+        this.skip(format);
+        continue;
+      }
+      const step = stream.more();
+      if (step === Step.NEED) return step;
+      if (step === Step.FULL) out.pos = out.keep = out.end;
+    }
+  }
+
+  /** Whether a record begins at `out.pos`; `more` where the bytes at hand do not tell. */
+  private judge(format: ArchiveFormat): "yes" | "no" | "more" {
+    const { out, memberEnded } = this.stream;
+    const { buffer, pos, end } = out;
+    if (this.midLine && pos < end) {
+      const verdict = isVersionLine(buffer, pos, end);
+      return verdict === "more" && memberEnded ? "no" : verdict;
+    }
+    if (format !== "arc") {
+      if (isWarcMagic(buffer, pos, end)) return "yes";
+      if (!memberEnded && mayBecomeWarcMagic(buffer, pos, end)) return "more";
+    }
+    if (pos === end) return "more";
+    if (format === "warc") return "no";
+    const first = buffer[pos]! | 32;
+    if (first < 97 || first > 122) return "no";
+    if (lineEnd(buffer, pos, end) === undefined) {
+      return !memberEnded && end - pos < ARC_LINE_SIZE_MAX ? "more" : "no";
+    }
+    return isArcLine(buffer, pos, end) ? "yes" : "no";
+  }
+
+  /** Moves `out.pos` to the next line; in a WARC file to the next place where a record may begin. */
+  skip(format: ArchiveFormat): void {
+    const { out } = this.stream;
+    const { buffer, pos, end } = out;
+    if (format !== "warc") {
+      out.pos = lineEnd(buffer, pos, end) ?? end;
+      return;
+    }
+    const at = indexOfMagic(buffer, pos + 1, end);
+    out.pos = at < 0 ? end - magicAtEnd(buffer, pos + 1, end) : at;
+    this.midLine = buffer[out.pos - 1] !== LF;
+  }
+
+  /** Tells of the garbage that lies before `out.pos`, if there is any. */
+  endGarbage(): void {
+    if (this.garbageFrom === undefined) return;
+    // Inside a compressed member both offsets are that of the member.
+    const size = this.stream.offset() - this.garbageFrom;
+    const what = size > 0 ? `${size} bytes` : "bytes inside a member";
+    this.log.report("HT_GARBAGE", `${what} that belong to no record`, this.garbageFrom);
+    this.garbageFrom = undefined;
+    this.log.turnOver();
+  }
+}
+
+/** How many bytes before `end` may be the beginning of `WARC/`. */
+function magicAtEnd(bytes: Buffer, from: number, end: number): number {
+  for (let size = Math.min(4, end - from); size > 0; size--) {
+    if (bytes.toString("latin1", end - size, end) === "WARC/".slice(0, size)) return size;
+  }
+  return 0;
+}
