@@ -14,6 +14,7 @@ are those that ls prints.`,
     offset: { type: "string", value: "N", help: "where the record begins in the file", default: "0" },
     inner: { type: "string", value: "N", help: "where it begins inside its member, if it shares one", default: "0" },
     payload: { type: "boolean", short: "p", help: "only the payload, with chunked transfer coding undone" },
+    json: { type: "boolean", help: "print errors as JSON" },
     decode: { type: "boolean", short: "d", help: "only the payload, with gzip, deflate, br or zstd undone too" },
   },
   exits: "20 there is no record at that offset",
@@ -52,7 +53,8 @@ function findRecord(reader: WarcReader, offset: number, inner: number): WarcReco
     if (offset === 0 || !(error instanceof ArchiveError) || error.code !== "HT_FORMAT_UNKNOWN") throw error;
   }
   const place = { file: reader.name, offset };
-  throw new ArchiveError("HT_NOT_FOUND", `${reader.name}: no record begins at offset ${offset}`, place);
+  const where = inner === 0 ? `offset ${offset}` : `${inner} bytes inside the member at offset ${offset}`;
+  throw new ArchiveError("HT_NOT_FOUND", `${reader.name}: no record begins at ${where}`, place);
 }
 
 function printRecord(record: WarcRecord): void {

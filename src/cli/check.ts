@@ -52,14 +52,17 @@ original is not in the set is told, but is no damage.`,
     if (json) writeStandardOutput(`${JSON.stringify({ summary: verdict })}\n`);
     else {
       const files = formatCount(result.summary.files, "file");
-      const state =
-        result.damage > 0 ? formatCount(result.damage, "finding of damage", "findings of damage") : "all sound";
+      const state = result.damage > 0 ? formatDamage(result.damage) : records > 0 ? "all sound" : "nothing checked";
       const missing = orphans > 0 ? `, ${formatCount(orphans, "revisit")} without original here` : "";
       writeStandardOutput(`${files}, ${formatCount(records, "record")}: ${state}${missing}\n`);
     }
     return result.exit;
   },
 };
+
+function formatDamage(count: number): string {
+  return formatCount(count, "finding of damage", "findings of damage");
+}
 
 function toWarning({ file, offset, refersTo }: Orphan): Warning {
   return { code: "HT_REVISIT_ORPHAN", message: `the original is not in this set: ${refersTo}`, file, offset };
@@ -118,7 +121,7 @@ class CheckGathering {
     }
     const digests = Object.entries(report.payloadDigests).filter(([verdict]) => verdict !== "absent");
     const held = digests.map(([verdict, n]) => `${n} ${VERDICTS[verdict] ?? verdict}`).join(", ");
-    const state = report.damage > 0 ? formatCount(report.damage, "finding of damage", "findings of damage") : "sound";
+    const state = report.damage > 0 ? formatDamage(report.damage) : "sound";
     const payloads = held === "" ? "" : `; payload digests: ${held}`;
     writeStandardOutput(`${report.file}: ${formatCount(report.records, "record")}, ${state}${payloads}\n`);
   }

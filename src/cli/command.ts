@@ -38,13 +38,13 @@ export interface Command {
 }
 
 const COMMON: OptionSpecs = {
-  json: { type: "boolean", help: "print JSON, one object a line, and errors as JSON too" },
+  json: { type: "boolean", help: "print JSON, one object a line; warnings and errors too" },
   help: { type: "boolean", short: "h", help: "print this help" },
 };
 
 export function parseArguments(command: Command, argv: readonly string[]): Arguments {
   const options = Object.fromEntries(
-    Object.entries({ ...command.options, ...COMMON }).map(([name, { type, short }]) => [
+    Object.entries({ ...COMMON, ...command.options }).map(([name, { type, short }]) => [
       name,
       short === undefined ? { type } : { type, short },
     ]),
@@ -81,7 +81,7 @@ export function parseCount(name: string, value: string, min: number, max: number
 }
 
 export function formatHelp(command: Command): string {
-  const all = Object.entries({ ...command.options, ...COMMON });
+  const all = Object.entries({ ...command.options, ...COMMON, ...command.options });
   const left = ([name, spec]: [string, OptionSpec]) =>
     `  ${spec.short === undefined ? "    " : `-${spec.short}, `}--${name}${spec.value === undefined ? "" : ` ${spec.value}`}`;
   const width = Math.max(...all.map((entry) => left(entry).length)) + 2;

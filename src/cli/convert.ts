@@ -10,7 +10,7 @@ import {
 } from "../pipeline/index.ts";
 import { type Arguments, type Command, parseChoice, parseCount, requireFiles } from "./command.ts";
 import { takeInputs } from "./survey-run.ts";
-import { formatCount, formatSize, formatSkipped, ProgressLine, say } from "./talk.ts";
+import { formatCount, formatSize, ProgressLine, tellSkipped } from "./talk.ts";
 import { VERSION } from "./version.ts";
 
 const COMPRESSIONS = ["gzip", "zstd", "none"] as const;
@@ -21,8 +21,8 @@ export const convert: Command = {
   purpose: "Convert ARC to WARC, or one compression to another.",
   usage: "FILE… -o DIR",
   details: `An output gets its name only after it has been read back and every record in it was found equal to that of the
-input. The header line of an ARC record is kept in the field Holotype-Arc-Header. A damaged file is not converted; an
-output that is there already is left alone, so that the same command can be run again after it was stopped.`,
+input. The header line of an ARC record is kept in the field Holotype-Arc-Header. A damaged file is not converted.
+Run again after it was stopped, it keeps the outputs that are there, once they too have proved equal.`,
   options: {
     output: { type: "string", short: "o", value: "DIR", help: "folder for the converted files" },
     to: { type: "string", value: "COMPRESSION", help: "gzip, zstd or none", default: "gzip" },
@@ -40,7 +40,7 @@ output that is there already is left alone, so that the same command can be run 
     const skipped: SkippedInput[] = [];
     const onSkip = (input: SkippedInput) => {
       skipped.push(input);
-      say(formatSkipped(input));
+      tellSkipped(input, args.flag("json"));
     };
     const inputs = takeInputs(files, onSkip);
     nodeDisk.makeFolder(folder);
@@ -102,9 +102,9 @@ async function convertOne(
   }
 }
 
-function formatLine(input: Input, { output, records, sizeBefore, sizeAfter }: Converted): string {
+function formatLine(input: Input, { output, records, sizeBefore, sizeAfter, kept }: Converted): string {
   const sizes = `${sizeBefore === undefined ? "" : `${formatSize(sizeBefore)} → `}${formatSize(sizeAfter)}`;
-  return `${input.name} → ${output}: ${formatCount(records, "record")}, ${sizes}, verified\n`;
+  return `${input.name} → ${output}: ${formatCount(records, "record")}, ${sizes}, ${kept ? "there already and equal" : "verified"}\n`;
 }
 
 const DICTIONARY_SIZE_MAX = 8 << 20;

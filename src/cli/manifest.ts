@@ -9,7 +9,7 @@ export const manifest: Command = {
   usage: "FILE…",
   details: `Columns, separated by tabs: file, offset, length, URI, date, digest, payload size, status, media type, framing,
 record id, flags. The digest is computed from the payload, never taken from the header. Lines come in the order of the
-input whatever the number of threads.`,
+input whatever the number of threads. With --json each line is an object.`,
   options: {
     digest: { type: "string", value: "ALGORITHM", help: DIGEST_ALGORITHMS.join(", "), default: "sha256" },
     ...THREADS_OPTION,
@@ -21,7 +21,7 @@ input whatever the number of threads.`,
   ],
   async run(args) {
     const digest = parseChoice("digest", args.text("digest"), DIGEST_ALGORITHMS);
-    const request = { kind: "manifest", options: { digest } } as const;
+    const request = { kind: "manifest", options: { digest, json: args.flag("json") } } as const;
     const { exit } = await survey(requireFiles(manifest, args), request, args, { onText: writeStandardOutput });
     return exit;
   },

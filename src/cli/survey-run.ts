@@ -10,7 +10,7 @@ import {
   type TaskRequest,
 } from "../pipeline/index.ts";
 import { type Arguments, type OptionSpecs, parseCount } from "./command.ts";
-import { formatSkipped, formatWarning, ProgressLine, say } from "./talk.ts";
+import { ProgressLine, say, tellSkipped, tellWarning } from "./talk.ts";
 
 const WARNINGS_SHOWN_MAX = 20;
 const THREADS_MAX = 256;
@@ -51,12 +51,13 @@ export async function survey(
 ): Promise<SurveyResult> {
   const skipped: SkippedInput[] = [];
   const progress = new ProgressLine();
+  const json = args.flag("json");
   let damage = 0;
   let shown = 0;
   const onSkip = (input: SkippedInput) => {
     skipped.push(input);
     progress.clear();
-    say(formatSkipped(input));
+    tellSkipped(input, json);
   };
   const onWarning = (warning: Warning) => {
     const isBad = isDamage(warning);
@@ -64,7 +65,8 @@ export async function survey(
     progress.clear();
     if (run.onWarning !== undefined) run.onWarning(warning);
     else if (isBad && shown++ <= WARNINGS_SHOWN_MAX) {
-      say(shown > WARNINGS_SHOWN_MAX ? "… and more; holotype check tells all" : formatWarning(warning));
+      if (shown <= WARNINGS_SHOWN_MAX) tellWarning(warning, json);
+      else if (!json) say("… and more; holotype check tells all");
     }
   };
   const threads = parseCount("threads", args.text("threads") ?? "1", 1, THREADS_MAX);

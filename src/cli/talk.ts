@@ -64,5 +64,16 @@ export function formatWarning(warning: Warning): string {
 }
 
 export function formatSkipped({ name, error }: SkippedInput): string {
-  return error.message.startsWith(name) ? `skipped ${error.message}` : `skipped ${name}: ${error.message}`;
+  const text = error.message.startsWith(name) ? error.message : `${name}: ${error.message}`;
+  return `skipped ${text} (${error.code})`;
+}
+
+/** As one line of JSON where the command was asked for that. */
+export function tellWarning(warning: Warning, json: boolean): void {
+  say(json ? JSON.stringify({ warning }) : formatWarning(warning));
+}
+
+export function tellSkipped(skipped: SkippedInput, json: boolean): void {
+  const { name, error } = skipped;
+  say(json ? JSON.stringify({ skipped: { name, code: error.code, message: error.message } }) : formatSkipped(skipped));
 }

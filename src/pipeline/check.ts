@@ -83,8 +83,10 @@ export function checkRecord(record: WarcRecord, warn: (warning: Warning) => void
   const blockDigest = judgeBlock(record, scan.blockDigests);
   if (blockDigest === "mismatch" && !cut) say("HT_DIGEST_MISMATCH", `block digest ${record.blockDigest}`);
   if (blockDigest === "unknown") say("HT_DIGEST_UNKNOWN", `block digest ${record.blockDigest}`);
-  const payloadDigest = hasPayload(record) && !record.segmented ? judgeDigest(record.payloadDigest, scan) : "absent";
-  if (payloadDigest === "mismatch" && !cut) {
+  // What was cut off, or is a part of a whole that lies in several records, has no digest that could hold.
+  const judged = hasPayload(record) && !record.segmented && !cut;
+  const payloadDigest = judged ? judgeDigest(record.payloadDigest, scan) : "absent";
+  if (payloadDigest === "mismatch") {
     const computed = formatDigest(scan.payloadDigests[0]!);
     say("HT_DIGEST_MISMATCH", `payload digest ${record.payloadDigest}, but the payload's is ${computed}`);
   }

@@ -3,7 +3,7 @@
  * every record in it was found equal to that of the input. A damaged input is not converted: what is damaged would be
  * lost or would look sound.
  */
-import { ArchiveError, createHasher, formatDigest, formatPlace, isDamage, type Warning } from "../base/index.ts";
+import { ArchiveError, createHasher, formatDigest, formatPlace } from "../base/index.ts";
 import { type Disk, type DiskFile, DurableOutput } from "../disk/index.ts";
 import {
   type ByteSource,
@@ -22,10 +22,10 @@ import {
   arcLineOf,
   convertedFields,
   derivedId,
-  keptArcLine,
   warcinfoBlock,
   warcinfoFields,
 } from "./arc-conversion.ts";
+import { Proof, proveInput, proveOutput, refuseDamage } from "./conversion-proof.ts";
 import { type Input, openInput } from "./inputs.ts";
 
 export interface ConvertOptions {
@@ -44,6 +44,8 @@ export interface Converted {
   readonly records: number;
   readonly sizeBefore: number | undefined;
   readonly sizeAfter: number;
+  /** The output was there from an earlier run, and proved equal. */
+  readonly kept: boolean;
 }
 
 const EXTENSIONS: Readonly<Record<Compression, string>> = { none: ".warc", gzip: ".warc.gz", zstd: ".warc.zst" };
@@ -54,7 +56,9 @@ export function convertedName(input: Input, compression: Compression): string {
   return base.replace(/(?:\.w?arc)?(?:\.gz|\.zst)?$/i, "") + EXTENSIONS[compression];
 }
 
-/** Converts one input into the folder. Throws where the input is damaged or the output is there already. */
+/**
+ * Converts one input into the folder. Throws where the input is damaged, or where something else has the output's name.
+ */
 export async function convertInput(disk: Disk, input: Input, options: ConvertOptions): Promise<Converted> {
   await loadZstd();
   const name = convertedName(input, options.compression);
@@ -62,14 +66,20 @@ export async function convertInput(disk: Disk, input: Input, options: ConvertOpt
   refuseOwnInput(disk, input, path);
   const source = openInput(disk, input);
   try {
+    if (options.replace !== true && disk.stat(path) !== undefined) return keepOutput(disk, source, input, path);
     using output = DurableOutput.begin(disk, path, { replace: options.replace ?? false });
     const proof = new Proof();
     const conversion = new Conversion(source, output, name, options, proof);
     const records = conversion.run();
     output.flush();
-    verifyOutput(output, path, proof, conversion.fromArc);
+    using written = output.openForReading();
+    const [found, wanted] = [proveOutput(fileSource(written, path), conversion.fromArc), proof.finish()];
+    if (found !== wanted) {
+      const message = `${path}: the output is not equal to the input (${found} instead of ${wanted}); it was thrown away`;
+      throw new ArchiveError("HT_VERIFY", message, { file: path });
+    }
     output.commit();
-    return { output: path, records, sizeBefore: input.size, sizeAfter: output.size };
+    return { output: path, records, sizeBefore: input.size, sizeAfter: output.size, kept: false };
   } finally {
     source.close?.();
   }
@@ -82,19 +92,16 @@ function refuseOwnInput(disk: Disk, input: Input, path: string): void {
   throw new ArchiveError("HT_EXISTS", `${path}: the output would replace its own input`, { file: path });
 }
 
-/** A digest over the headers and blocks of all records, in order: equal for two files exactly if those are. */
-class Proof {
-  private readonly hasher = createHasher("sha256");
-  private count = 0;
-
-  add(head: string, blockDigest: string): void {
-    this.hasher.update(Buffer.from(JSON.stringify([head, blockDigest])));
-    this.count++;
+/** What an earlier run left is kept if it proves to be the conversion of this input; anything else is not ours. */
+function keepOutput(disk: Disk, source: ByteSource, input: Input, path: string): Converted {
+  const { fromArc, ...wanted } = proveInput(source);
+  using file = disk.open(path, "read");
+  const proof = proveOutput(fileSource(file, path), fromArc);
+  if (proof !== wanted.proof) {
+    const message = `${path}: there already, and not a conversion of ${input.name}`;
+    throw new ArchiveError("HT_EXISTS", message, { file: path });
   }
-
-  finish(): string {
-    return `${this.count} records, ${formatDigest(this.hasher.finish())}`;
-  }
+  return { output: path, records: wanted.records, sizeBefore: input.size, sizeAfter: file.size(), kept: true };
 }
 
 class Conversion {
@@ -193,30 +200,6 @@ function* tee(chunks: Iterable<Uint8Array>, hasher: { update(bytes: Uint8Array):
   }
 }
 
-function refuseDamage(warning: Warning): void {
-  if (!isDamage(warning)) return;
-  const message = `${formatPlace(warning)}: ${warning.message}; a damaged file is not converted`;
-  throw new ArchiveError(warning.code, message, warning);
-}
-
 function fileSource(file: DiskFile, name: string): ByteSource {
   return { name, seekable: true, size: file.size(), read: (into, position) => file.read(into, position) };
-}
-
-/** Reads the output back and compares all of it with what the input had. */
-function verifyOutput(output: DurableOutput, path: string, expected: Proof, fromArc: boolean): void {
-  const proof = new Proof();
-  using file = output.openForReading();
-  const reader = new WarcReader(fileSource(file, path), { onWarning: refuseDamage });
-  for (let record = reader.next(); record !== undefined; record = reader.next()) {
-    // The warcinfo record that a conversion from ARC begins with has no counterpart in the input.
-    if (fromArc && reader.recordCount === 1) continue;
-    const head = fromArc ? keptArcLine(record) : record.headers.text;
-    const { blockDigests } = scanRecord(record, { block: ["sha256"] });
-    proof.add(head ?? "", formatDigest(blockDigests[0]!));
-  }
-  const [found, wanted] = [proof.finish(), expected.finish()];
-  if (found === wanted) return;
-  const message = `${path}: the output is not equal to the input (${found} instead of ${wanted}); it was thrown away`;
-  throw new ArchiveError("HT_VERIFY", message, { file: path });
 }

@@ -72,6 +72,11 @@ function describe(record: WarcRecord, warn: (warning: Warning) => void): RecordL
   };
 }
 
+/** Where the record is; with its place inside the member where it shares one. */
+function formatOffset({ offset, inner }: WarcRecord): string {
+  return inner === undefined ? String(offset) : `${offset}+${inner}`;
+}
+
 /** Offset, length, type, status, size of the block, date and URI; no digest is computed for it. */
 function formatForPeople(record: WarcRecord, warn: (warning: Warning) => void): string {
   const scan = scanRecord(record, {});
@@ -79,7 +84,7 @@ function formatForPeople(record: WarcRecord, warn: (warning: Warning) => void): 
   record.drain();
   const mark = record.warnings.length + scan.findings.length > 0 ? "!" : " ";
   const columns = [
-    String(record.offset).padStart(10),
+    formatOffset(record).padStart(10),
     String(record.length ?? "-").padStart(9),
     (record.type === "" ? "-" : record.type).padEnd(9),
     String(scan.http?.status ?? "-").padStart(3),

@@ -16,6 +16,8 @@ import type { RecordTask } from "./task.ts";
 
 export interface ManifestOptions {
   readonly digest: DigestAlgorithm;
+  /** Objects instead of columns. */
+  readonly json?: boolean;
 }
 
 export const MANIFEST_COLUMNS = [
@@ -44,17 +46,19 @@ function column(value: string | undefined): string {
 
 export async function createManifest(options: ManifestOptions): Promise<RecordTask> {
   await loadDigest(options.digest);
-  return new Manifest(options.digest);
+  return new Manifest(options);
 }
 
 class Manifest implements RecordTask {
   private readonly algorithm: DigestAlgorithm;
   private readonly plain: ScanRequest;
   private readonly both: ScanRequest;
+  private readonly json: boolean;
   private file = "-";
 
-  constructor(algorithm: DigestAlgorithm) {
+  constructor({ digest: algorithm, json }: ManifestOptions) {
     this.algorithm = algorithm;
+    this.json = json === true;
     this.plain = { payload: [algorithm] };
     this.both = { payload: [algorithm], stored: [algorithm] };
   }
@@ -77,12 +81,31 @@ class Manifest implements RecordTask {
     const digest = formatDigest(scan.payloadDigests[0]!);
     const verdict = claim === undefined ? "none" : judged ? judge(claim, digest, scan) : "unchecked";
     const mime = scan.http === undefined ? record.blockType : mediaType(scan.http.headers.get("content-type"));
+    const flags = flagsOf(record, scan, verdict);
+    if (this.json) return `${JSON.stringify(toObject(record, scan, digest, mime, flags))}\n`;
     return (
       `${this.file}\t${record.offset}\t${record.length ?? "-"}\t${column(record.uri)}\t${column(record.dateText)}\t` +
       `${digest}\t${scan.payloadSize}\t${scan.http?.status ?? "-"}\t${column(mime)}\t` +
-      `${scan.framing}\t${column(record.id)}\t${flagsOf(record, scan, verdict)}\n`
+      `${scan.framing}\t${column(record.id)}\t${flags}\n`
     );
   }
+}
+
+function toObject(record: WarcRecord, scan: RecordScan, digest: string, mime: string | undefined, flags: string) {
+  return {
+    file: record.file,
+    offset: record.offset,
+    length: record.length ?? null,
+    uri: record.uri ?? null,
+    date: record.dateText ?? null,
+    digest,
+    payloadSize: scan.payloadSize,
+    status: scan.http?.status ?? null,
+    mime: mime ?? null,
+    framing: scan.framing,
+    id: record.id ?? null,
+    flags: flags.split(","),
+  };
 }
 
 function judge(claim: string, digest: string, scan: RecordScan): "transferred" | "stored" | "wrong" {
@@ -95,6 +118,7 @@ function judge(claim: string, digest: string, scan: RecordScan): "transferred" |
 /** What keeps a record from being an original or a duplicate, and how the digest in its header held. */
 function flagsOf(record: WarcRecord, scan: RecordScan, verdict: string): string {
   let flags = `header-digest:${verdict}`;
+  if (record.inner !== undefined) flags += `,inner:${record.inner}`;
   if (scan.payloadSize === 0) flags += ",empty";
   if (record.truncated !== undefined) flags += ",truncated";
   if (record.segmented) flags += ",segmented";

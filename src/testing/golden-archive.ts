@@ -259,8 +259,8 @@ function zstdArchives(): GoldenArchive[] {
     eachApart("warc.zst, frame per record", records, { pack: (content) => compressedFrame(content), recovers: true }),
     eachApart("warc.zst, handmade frames with checksum", records, { pack: byHand, recovers: true }),
     eachApart("warc.zst, frames of unknown size", records, {
+      // Does not recover: a block whose size is damaged may swallow the next frame and end well.
       pack: (content) => handmadeFrame(content, { contentSize: false, blockSize: 100 }),
-      recovers: true,
     }),
     eachApart("warc.zst, raw dictionary", records, {
       pack: withDictionary,

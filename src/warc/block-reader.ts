@@ -105,7 +105,7 @@ export class BlockReader {
   /** Gets as much of the block into the window as fits, and with it what tells where the record ends. */
   fetch(): Step {
     const { out } = this.stream;
-    while (out.available < this.remaining) {
+    while (out.available < this.remaining || this.boundary) {
       const step = this.more();
       if (step === Step.NEED) return step;
       if (step === Step.END) this.endEarly();
@@ -155,7 +155,8 @@ export class BlockReader {
     // What makes sure that nothing follows the block brings so many bytes behind it, whatever the portions.
     const seen = Math.min(end, stop + MAGIC_SIZE);
     for (let at = indexOfMagic(buffer, pos, seen); at >= 0 && at < stop; at = indexOfMagic(buffer, at + 1, seen)) {
-      const begins = at === pos || buffer[at - 1] === LF ? isWarcMagic(buffer, at, seen) : isVersionLine(buffer, at, seen) === "yes";
+      const begins =
+        at === pos || buffer[at - 1] === LF ? isWarcMagic(buffer, at, seen) : isVersionLine(buffer, at, seen) === "yes";
       if (begins) return this.withoutSeparator(at - pos);
     }
     return undefined;
@@ -196,10 +197,11 @@ export class BlockReader {
     this.tailSize = size;
     out.pos += this.remaining + size;
     this.endOffset = this.stream.endOffset();
+    const inside = this.endOffset === undefined && (out.available > 0 || !this.stream.memberEnded);
     out.pos = held;
     const expected = this.start.format === "arc" ? size === 1 || size === 2 || last : size === SEPARATOR_SIZE;
     if (!expected) this.report("HT_RECORD_SEPARATOR", `${size} bytes of line ends behind the record`);
-    if (!this.sharedNoted && (this.start.inner > 0 || this.endOffset === undefined)) {
+    if (!this.sharedNoted && (this.start.inner > 0 || inside)) {
       this.sharedNoted = true;
       this.report("HT_MEMBER_SHARED", "records share a compressed member");
     }
@@ -208,7 +210,7 @@ export class BlockReader {
   /** Tries to have bytes of the block in the window; `END` where there are none left. */
   load(): Step {
     const { out } = this.stream;
-    if (this.remaining > 0 && out.available > 0) return Step.MORE;
+    if (this.remaining > 0 && out.available > 0 && !this.boundary) return Step.MORE;
     out.keep = out.pos;
     if (this.remaining === 0) {
       // The block has been read: find where the record ends, so that its length is known.
@@ -234,13 +236,11 @@ export class BlockReader {
   leave(): Step {
     const { out } = this.stream;
     while (this.remaining > 0) {
+      const step = this.load();
+      if (step === Step.NEED) return step;
       const count = Math.min(this.remaining, out.available);
       out.pos += count;
       this.remaining -= count;
-      if (this.remaining > 0) {
-        const step = this.load();
-        if (step === Step.NEED) return step;
-      }
     }
     if (this.tailSize === undefined) {
       out.keep = out.pos;

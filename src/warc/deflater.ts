@@ -75,7 +75,9 @@ export class PakoDeflater implements Deflater {
   deflate(pieces: Iterable<Uint8Array>, emit: (bytes: Uint8Array) => void): void {
     const stream = new Pako({ raw: true, level: this.level as 6, chunkSize: OUTPUT_SIZE });
     stream.onData = (bytes) => emit(bytes as Uint8Array);
-    stream.onEnd = () => {};
+    stream.onEnd = (status) => {
+      stream.err = status;
+    };
     for (const piece of pieces) stream.push(piece, false);
     stream.push(NOTHING, true);
     if (stream.err !== 0) throw new Error(`pako refused to compress: ${stream.msg}`);

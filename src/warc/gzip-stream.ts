@@ -38,6 +38,13 @@ export function gzipHeaderSize(bytes: Uint8Array, pos: number, end: number): num
   return at > end ? 0 : at - pos;
 }
 
+/** A gzip file begins at `pos`. One of the two magic bytes may be damaged where the third is right. */
+export function isGzip(bytes: Uint8Array, pos: number, end: number): boolean {
+  if (end - pos < 2) return false;
+  const right = (bytes[pos] === 0x1f ? 1 : 0) + (bytes[pos + 1] === 0x8b ? 1 : 0);
+  return right === 2 || (right === 1 && end - pos > 2 && bytes[pos + 2] === 8);
+}
+
 type Phase = "between" | "searching" | "data" | "trailer";
 
 export class GzipStream implements MemberStream {
@@ -51,13 +58,16 @@ export class GzipStream implements MemberStream {
   private phase: Phase = "between";
   private memberOffset = 0;
   memberPos = 0;
-  private memberEndOffset = 0;
-  private previousEndOffset = 0;
+  /** Absent where the member is broken: nobody knows where it ends. */
+  private memberEndOffset: number | undefined = 0;
+  private previousEndOffset: number | undefined = 0;
   private dataOffset = 0;
   private size = 0;
   private crc = 0;
   /** Decoded bytes that were given out before the member had to be decoded anew. */
   private skip = 0;
+  /** The trailer was wrong, so that the end itself may have been. */
+  private endDoubtful = false;
   private searchFrom = 0;
   private paddingFrom: number | undefined;
   private rescanned = 0;
@@ -120,7 +130,9 @@ export class GzipStream implements MemberStream {
         this.enter(headerSize);
         return Step.MORE;
       }
-      this.startSearch(input.offset, input.offset);
+      if (this.endDoubtful) this.startSearch(this.memberOffset + 1);
+      else this.startSearch(input.offset, input.offset);
+      this.endDoubtful = false;
     }
   }
 
@@ -135,6 +147,7 @@ export class GzipStream implements MemberStream {
     this.inflater = this.fast;
     this.inflater.reset();
     this.size = this.crc = this.skip = 0;
+    this.endDoubtful = false;
     this.phase = "data";
   }
 
@@ -233,14 +246,12 @@ export class GzipStream implements MemberStream {
     }
     const crc = input.buffer.readUInt32LE(input.pos);
     const size = input.buffer.readUInt32LE(input.pos + 4);
-    const trailerOffset = input.offset;
     input.pos += TRAILER_SIZE;
     this.memberEndOffset = input.offset;
     this.phase = "between";
     if (crc !== this.crc || size !== this.size % 0x1_0000_0000) {
       this.report("HT_GZIP_CHECKSUM", crc !== this.crc ? "CRC-32 differs" : "size differs", this.memberOffset);
-      // A wrong trailer may mean that the end itself was wrong.
-      if (gzipHeaderSize(input.buffer, input.pos, input.end) < 0) this.startSearch(trailerOffset, trailerOffset);
+      this.endDoubtful = true;
     }
     return Step.MORE;
   }
@@ -258,8 +269,8 @@ export class GzipStream implements MemberStream {
 
   private cut(code: "HT_GZIP_TRUNCATED" | "HT_GZIP_DATA", message: string): Step {
     this.report(code, message, this.memberOffset);
-    this.memberEndOffset = this.input.offset;
-    this.startSearch(this.memberOffset + 1, this.input.offset);
+    this.memberEndOffset = code === "HT_GZIP_TRUNCATED" ? this.input.offset : undefined;
+    this.startSearch(this.memberOffset + 1);
     return Step.END;
   }
 
@@ -270,9 +281,12 @@ export class GzipStream implements MemberStream {
     return true;
   }
 
-  /** From the next `begin` on, looks for a member from `offset`, or from where we are if that cannot be reached. */
-  private startSearch(offset: number, garbageFrom: number): void {
-    if (offset < this.input.offset && (!this.mayRescan(offset) || !this.input.seek(offset))) offset = this.input.offset;
+  /**
+   * From the next `begin` on, looks for a member from `offset`, or from where we are if that cannot be reached. What is
+   * passed over is reported as garbage from `garbageFrom` on; behind a broken member, which has been reported, it is not.
+   */
+  private startSearch(offset: number, garbageFrom = Number.POSITIVE_INFINITY): void {
+    if (offset < this.input.offset && this.mayRescan(offset)) this.input.seek(offset);
     this.searchFrom = garbageFrom;
     this.phase = "searching";
   }

@@ -99,13 +99,16 @@ export class PakoInflater implements Inflater {
   private phase: "open" | "finished" | "broken" = "open";
 
   reset(): void {
-    this.stream = new Pako({ raw: true, chunkSize: PIECE_SIZE });
+    const stream = new Pako({ raw: true, chunkSize: PIECE_SIZE });
+    this.stream = stream;
     this.pieces = [];
     this.phase = "open";
     this.ended = false;
-    this.stream.onData = (piece) => void this.pieces.push(piece as Uint8Array);
-    // pako would join all its pieces here.
-    this.stream.onEnd = () => {};
+    stream.onData = (piece) => void this.pieces.push(piece as Uint8Array);
+    // pako would join all its pieces here; that it also keeps the status for us is as important.
+    stream.onEnd = (status) => {
+      stream.err = status;
+    };
   }
 
   inflate(input: Uint8Array, from: number, to: number, output: Uint8Array, at: number, limit: number): boolean {

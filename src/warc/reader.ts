@@ -9,7 +9,7 @@ import { ArchiveError } from "../base/index.ts";
 import { parseArcVersion } from "./arc-line.ts";
 import { BlockReader } from "./block-reader.ts";
 import type { AnyByteSource } from "./byte-source.ts";
-import { GzipStream } from "./gzip-stream.ts";
+import { GzipStream, isGzip } from "./gzip-stream.ts";
 import type { MemberStream } from "./member-stream.ts";
 import { PlainStream } from "./plain-stream.ts";
 import { type RecordSource, WarcRecord } from "./record.ts";
@@ -143,14 +143,14 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
     if (step === Step.NEED) return step;
     if (input.available === 0) return Step.END;
     const { buffer, pos, available } = input;
-    if (this.options.search === true || (available >= 2 && buffer[pos] === 0x1f && buffer[pos + 1] === 0x8b)) {
+    if (this.options.search === true || isGzip(buffer, pos, input.end)) {
       this.compression = "gzip";
       this.stream = new GzipStream(input, this.windowSize, log.report, this.options.search);
     } else if (available >= 4 && isZstd(buffer, pos)) {
       this.compression = "zstd";
       this.stream = new ZstdStream(input, this.windowSize, log.report);
     } else if (available >= 4 && buffer.readUInt32LE(pos) === ZIP_MAGIC) {
-      const message = `${this.name}: a ZIP file; read the entries of a WACZ one by one`;
+      const message = `${this.name}: a ZIP file; a WACZ must be given as a file, not as a stream`;
       throw new ArchiveError("HT_UNSUPPORTED", message, { file: this.name, offset: 0 });
     }
     // The bytes at hand are the one member of an uncompressed file, and its end must not be believed in before it comes.
@@ -189,7 +189,11 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
       while (scanned > pos && buffer[scanned - 1] === CR) scanned--;
       this.headScanned = Math.max(0, scanned - pos - 1);
       if (end - pos >= HEAD_SIZE_MAX) {
-        this.log.report("HT_RECORD_HEADER_SIZE", `no end of the header within ${HEAD_SIZE_MAX} bytes`, this.start.offset);
+        this.log.report(
+          "HT_RECORD_HEADER_SIZE",
+          `no end of the header within ${HEAD_SIZE_MAX} bytes`,
+          this.start.offset,
+        );
         return this.abandonHead(pos + HEAD_SIZE_MAX - HEAD_SIZE_REAL);
       }
       const step = this.block.more();

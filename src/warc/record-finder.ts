@@ -65,7 +65,7 @@ export class RecordFinder {
     const { out, memberEnded } = this.stream;
     const { buffer, pos, end } = out;
     if (this.midLine && pos < end) {
-      const verdict = isVersionLine(buffer, pos, end);
+      const verdict = format === "arc" ? "no" : isVersionLine(buffer, pos, end);
       return verdict === "more" && memberEnded ? "no" : verdict;
     }
     if (format !== "arc") {
@@ -82,16 +82,14 @@ export class RecordFinder {
     return isArcLine(buffer, pos, end) ? "yes" : "no";
   }
 
-  /** Moves `out.pos` to the next line; in a WARC file to the next place where a record may begin. */
+  /** Moves `out.pos` to the next line; in a WARC file to the next place, on a line or not, where a record may begin. */
   skip(format: ArchiveFormat): void {
     const { out } = this.stream;
     const { buffer, pos, end } = out;
-    if (format !== "warc") {
-      out.pos = lineEnd(buffer, pos, end) ?? end;
-      return;
-    }
-    const at = indexOfMagic(buffer, pos + 1, end);
-    out.pos = at < 0 ? end - magicAtEnd(buffer, pos + 1, end) : at;
+    const next = format === "warc" ? undefined : lineEnd(buffer, pos, end);
+    const at = format === "arc" ? -1 : indexOfMagic(buffer, pos + 1, next ?? end);
+    if (at >= 0) out.pos = at;
+    else out.pos = next ?? end - (format === "arc" ? 0 : magicAtEnd(buffer, pos + 1, end));
     this.midLine = buffer[out.pos - 1] !== LF;
   }
 

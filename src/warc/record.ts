@@ -4,7 +4,7 @@
  */
 import { ArchiveError, formatIso, parseIso, parseTimestamp, type Warning } from "../base/index.ts";
 import type { ArcLine } from "./arc-line.ts";
-import type { FieldBlock } from "./field-block.ts";
+import { decodeText, type FieldBlock } from "./field-block.ts";
 
 /** The reader's side of a record: what the body is read from. */
 export interface RecordSource {
@@ -132,7 +132,7 @@ export class WarcRecord {
   }
 
   get uri(): string | undefined {
-    return this.arc === undefined ? unbracket(this.headers.get("warc-target-uri")) : this.arc.url;
+    return this.arc === undefined ? unbracket(this.headers.get("warc-target-uri")) : decodeText(this.arc.url);
   }
 
   /** The date as the record has it, in the WARC form for ARC records whose date can be read. */

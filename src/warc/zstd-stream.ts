@@ -3,7 +3,6 @@
  * skippable frame; a record is one frame or several. A frame that fits in the window is decoded at once, a larger one
  * block by block.
  */
-import { ArchiveError } from "../base/index.ts";
 import type { MemberStream, Report } from "./member-stream.ts";
 import { type SourceWindow, Step, Window } from "./window.ts";
 import { BLOCK_HEADER_SIZE, BLOCK_SIZE_MAX, BlockDecoder } from "./zstd-blocks.ts";
@@ -34,10 +33,11 @@ function isSkippable(magic: number): boolean {
   return (magic & 0xfffffff0) >>> 0 === SKIPPABLE_MAGIC;
 }
 
-/** A frame or a skippable frame begins at `pos`. */
+/** A frame or a skippable frame begins at `pos`. One of the four magic bytes of a frame may be damaged. */
 export function isZstd(bytes: Buffer, pos: number): boolean {
   const magic = bytes.readUInt32LE(pos);
-  return magic === FRAME_MAGIC || isSkippable(magic);
+  const wrong = [0, 8, 16, 24].filter((shift) => ((magic ^ FRAME_MAGIC) >>> shift) & 255).length;
+  return wrong <= 1 || isSkippable(magic);
 }
 
 type Phase = "between" | "searching" | "whole" | "blocks" | "checksum";
@@ -50,13 +50,17 @@ export class ZstdStream implements MemberStream {
   private dictionary: Uint8Array | undefined;
   private phase: Phase = "between";
   private memberOffset = 0;
-  private memberEndOffset = 0;
-  private previousEndOffset = 0;
+  /** Absent where the frame is broken: nobody knows where it ends. */
+  private memberEndOffset: number | undefined = 0;
+  private previousEndOffset: number | undefined = 0;
   private header: ZstdFrameHeader | undefined;
   /** Decoded bytes that wait for room. */
   private pieces: Uint8Array[] = [];
   private blocks: BlockDecoder | undefined;
   private checksum: ZstdChecksum | undefined;
+  private skipping: { readonly offset: number; left: number; readonly parts: Buffer[] | undefined } | undefined;
+  /** The checksum was wrong, so that the end of the frame may have been. */
+  private endDoubtful = false;
   private decodedSize = 0;
   private lastBlockSeen = false;
   /** Bytes of frames that looked whole and were not. */
@@ -105,12 +109,11 @@ export class ZstdStream implements MemberStream {
         const step = this.search();
         if (step !== Step.MORE) return step;
       }
-      const step = this.ensure(4);
+      const step = this.skipping === undefined ? this.ensure(4) : Step.MORE;
       if (step === Step.NEED) return step;
       if (step !== Step.MORE) return this.endOfFile();
-      const magic = input.buffer.readUInt32LE(input.pos);
-      if (isSkippable(magic)) {
-        const skipped = this.readSkippable(magic);
+      if (this.skipping !== undefined || isSkippable(input.buffer.readUInt32LE(input.pos))) {
+        const skipped = this.readSkippable();
         if (skipped !== Step.MORE) return skipped;
         if (!continuing) input.keep = input.pos;
         continue;
@@ -127,8 +130,9 @@ export class ZstdStream implements MemberStream {
         header = parseFrameHeader(input.buffer, input.pos, input.end);
       }
       if (header === undefined) {
-        this.searchFrom = input.offset;
-        this.phase = "searching";
+        if (this.endDoubtful) this.startSearch(this.memberOffset + 4);
+        else this.startSearch(input.offset, input.offset);
+        this.endDoubtful = false;
         continue;
       }
       this.memberOffset = input.offset;
@@ -136,6 +140,7 @@ export class ZstdStream implements MemberStream {
       if (out.available === 0 && out.keep === out.pos) out.clear();
       this.memberPos = out.end;
       this.header = header;
+      this.endDoubtful = false;
       this.phase = "whole";
       return Step.MORE;
     }
@@ -164,35 +169,37 @@ export class ZstdStream implements MemberStream {
   }
 
   /** Passes over a skippable frame; takes the dictionary out of the one that holds it. */
-  private readSkippable(magic: number): Step {
+  private readSkippable(): Step {
     const { input } = this;
-    const step = this.ensure(8);
-    if (step === Step.NEED) return step;
-    if (step !== Step.MORE) return this.endOfFile();
-    const size = input.buffer.readUInt32LE(input.pos + 4);
-    const held = magic === DICTIONARY_MAGIC && this.dictionary === undefined && size <= DICTIONARY_SIZE_MAX;
-    const parts: Buffer[] = [];
-    // Nothing is taken before the source has it all, so that a source that answers later can be asked again.
-    if (size + 8 <= input.buffer.length) {
-      const whole = this.ensure(size + 8);
-      if (whole === Step.NEED) return whole;
+    if (this.skipping === undefined) {
+      const step = this.ensure(8);
+      if (step === Step.NEED) return step;
+      if (step !== Step.MORE) return this.endOfFile();
+      const magic = input.buffer.readUInt32LE(input.pos);
+      const size = input.buffer.readUInt32LE(input.pos + 4);
+      const held = magic === DICTIONARY_MAGIC && this.dictionary === undefined && size <= DICTIONARY_SIZE_MAX;
+      this.skipping = { offset: input.offset, left: size, parts: held ? [] : undefined };
+      input.pos += 8;
     }
-    input.pos += 8;
-    let left = size;
-    while (left > 0) {
+    const { skipping } = this;
+    while (skipping.left > 0) {
       if (input.available === 0) {
         input.keep = input.pos;
         const filled = this.fillInput();
-        if (filled === Step.NEED) throw new ArchiveError("HT_UNSUPPORTED", "a large skippable frame in a stream", {});
+        if (filled === Step.NEED) return filled;
         if (filled !== Step.MORE) break;
       }
-      const count = Math.min(left, input.available);
-      if (held) parts.push(Buffer.from(input.buffer.subarray(input.pos, input.pos + count)));
+      const count = Math.min(skipping.left, input.available);
+      skipping.parts?.push(Buffer.from(input.buffer.subarray(input.pos, input.pos + count)));
       input.pos += count;
-      left -= count;
+      skipping.left -= count;
     }
-    if (held) this.takeDictionary(Buffer.concat(parts), left > 0);
-    else if (left > 0) this.report("HT_ZSTD_TRUNCATED", "the file ends inside a skippable frame", input.offset);
+    this.skipping = undefined;
+    const cut = skipping.left > 0;
+    if (skipping.parts !== undefined) this.takeDictionary(Buffer.concat(skipping.parts), cut);
+    else if (cut) this.report("HT_ZSTD_TRUNCATED", "the file ends inside a skippable frame", skipping.offset);
+    // The size may have been wrong.
+    if (cut) this.startSearch(skipping.offset + 4);
     return Step.MORE;
   }
 
@@ -352,6 +359,7 @@ export class ZstdStream implements MemberStream {
       input.pos += 4;
       if (expected !== this.checksum!.finish()) {
         this.report("HT_ZSTD_CHECKSUM", "the frame's checksum differs", this.memberOffset);
+        this.endDoubtful = true;
       }
     }
     if (this.decodedSize !== (this.header!.contentSize ?? this.decodedSize)) {
@@ -369,14 +377,21 @@ export class ZstdStream implements MemberStream {
 
   /** Gives the frame up where it is, and looks for the next one from behind its first bytes. */
   private give(code: "HT_ZSTD_DATA" | "HT_ZSTD_TRUNCATED" | "HT_ZSTD_DICTIONARY", message: string): Step {
-    const { input } = this;
     this.report(code, message, this.memberOffset);
     this.blocks = undefined;
-    this.phase = "searching";
-    if (input.offset < this.memberOffset + 4) input.pos += Math.min(4, input.available);
-    this.searchFrom = input.offset;
-    this.memberEndOffset = input.offset;
+    this.memberEndOffset = code === "HT_ZSTD_TRUNCATED" ? this.input.base + this.input.end : undefined;
+    this.startSearch(this.memberOffset + 4);
     return Step.MORE;
+  }
+
+  /** From the next `begin` on, looks for a frame from `offset`, or from where we are if that cannot be reached. */
+  private startSearch(offset: number, garbageFrom = Number.POSITIVE_INFINITY): void {
+    const { input } = this;
+    const again = input.offset - offset;
+    if (again <= 0) input.pos = Math.min(input.end, input.pos - again);
+    else if (this.wasted + again <= WASTE_FREE + 2 * input.offset && input.seek(offset)) this.wasted += again;
+    this.searchFrom = garbageFrom;
+    this.phase = "searching";
   }
 
   private search(): Step {

@@ -57,8 +57,8 @@ describe("exit codes", () => {
     expect(exit).toBe(3);
     expect(linesOf(out)).toHaveLength(52);
     expect(linesOf(err)).toEqual([
-      `skipped ${absent}: no such file`,
-      expect.stringMatching(`^skipped ${foreign}: no WARC or ARC record in it$`),
+      `skipped ${absent}: no such file (HT_NOT_FOUND)`,
+      expect.stringMatching(`^skipped ${foreign}: no WARC or ARC record in it \\(HT_FORMAT_UNKNOWN\\)$`),
     ]);
   });
 
