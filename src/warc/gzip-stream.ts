@@ -10,9 +10,11 @@ import { type SourceWindow, Step, Window } from "./window.ts";
 
 const HEADER_SIZE_MIN = 10;
 const TRAILER_SIZE = 8;
-/** File names and comments in a header end somewhere; a header longer than this is none. */
-const HEADER_SIZE_MAX = 1 << 17;
+/** File names and comments in a header end somewhere; what goes on for longer than this is none. */
+const TEXT_SIZE_MAX = 1 << 12;
 const TRIAL_SIZE = 512;
+/** A member that gives next to nothing for so many bytes was made to wear us out. */
+const TRIAL_INPUT_SIZE = 4 * TRIAL_SIZE;
 /** How many bytes may be looked at again after damage, beside twice the file's own size: a bound on hostile input. */
 const RESCAN_FREE = 64 << 20;
 
@@ -29,12 +31,11 @@ export function gzipHeaderSize(bytes: Uint8Array, pos: number, end: number): num
   }
   for (const flag of [8, 16]) {
     if ((flags & flag) === 0) continue;
-    const zero = at < end ? bytes.indexOf(0, at) : -1;
-    if (zero < 0 || zero >= end) return end - pos > HEADER_SIZE_MAX ? -1 : 0;
-    at = zero + 1;
+    const zero = bytes.subarray(at, Math.min(end, at + TEXT_SIZE_MAX)).indexOf(0);
+    if (zero < 0) return end - at >= TEXT_SIZE_MAX ? -1 : 0;
+    at += zero + 1;
   }
   if ((flags & 2) !== 0) at += 2;
-  if (at - pos > HEADER_SIZE_MAX) return -1;
   return at > end ? 0 : at - pos;
 }
 
@@ -330,9 +331,11 @@ export class GzipStream implements MemberStream {
       const headerSize = gzipHeaderSize(input.buffer, input.pos, input.end);
       if (headerSize < 0) return "no";
       if (headerSize > 0) {
+        const from = input.pos + headerSize;
+        const to = Math.min(input.end, from + TRIAL_INPUT_SIZE);
         fast.reset();
-        if (!fast.inflate(input.buffer, input.pos + headerSize, input.end, trial, 0, TRIAL_SIZE)) return "no";
-        if (fast.given === TRIAL_SIZE || fast.ended || input.available > 4 * TRIAL_SIZE) {
+        if (!fast.inflate(input.buffer, from, to, trial, 0, TRIAL_SIZE)) return "no";
+        if (fast.given === TRIAL_SIZE || fast.ended || to - from === TRIAL_INPUT_SIZE) {
           return beginsRecord(trial, 0, fast.given) ? "yes" : "no";
         }
       }

@@ -46,14 +46,15 @@ export function parseHttpHead(bytes: Uint8Array, from: number, to: number, compl
 
 /** Whether the header says that the body is chunked. */
 export function saysChunked(head: HttpHead): boolean {
-  const coding = head.headers.get("transfer-encoding");
-  return coding !== undefined && /(?:^|[,\s])chunked\s*$/i.test(coding);
+  if (head.headers.get("transfer-encoding") === undefined) return false;
+  // Several fields of that name are one list.
+  return /(?:^|[,\s])chunked\s*$/i.test(head.headers.all("transfer-encoding").join(","));
 }
 
 /** The media type in a Content-Type value, in small letters and without parameters; absent where there is none. */
 export function mediaType(value: string | undefined): string | undefined {
-  if (value === undefined) return undefined;
-  const semicolon = value.search(/[;,\s]/);
-  const type = (semicolon < 0 ? value : value.slice(0, semicolon)).trim().toLowerCase();
+  const trimmed = value?.trim() ?? "";
+  const end = trimmed.search(/[;,\s]/);
+  const type = (end < 0 ? trimmed : trimmed.slice(0, end)).toLowerCase();
   return type === "" ? undefined : type;
 }

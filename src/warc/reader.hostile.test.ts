@@ -4,7 +4,7 @@ import { constants, createDeflateRaw } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { readArchive } from "../testing/archive-reading.ts";
 import { gzipHeader, gzipMember } from "../testing/gzip-member.ts";
-import { frameHeader, loadFrames, runBlock } from "../testing/zstd-frame.ts";
+import { dictionaryFrame, frameHeader, handmadeFrame, loadFrames, runBlock } from "../testing/zstd-frame.ts";
 import { type ByteSource, bufferSource } from "./byte-source.ts";
 import { WarcReader } from "./reader.ts";
 import { scanRecord } from "./record-scan.ts";
@@ -96,6 +96,14 @@ describe("ends within seconds", () => {
       () => filled("\x28\xb5\x2f\xfd\xa0\0\0\x40\0\xfc\xff\x0f", 8 * MEGABYTE),
     ],
     ["empty zstd frames", () => filled("\x28\xb5\x2f\xfd\x20\0\x01\0\0", 4 * MEGABYTE)],
+    [
+      "small frames behind a large dictionary",
+      () =>
+        Buffer.concat([
+          dictionaryFrame(Buffer.alloc(8 * MEGABYTE, "dictionary")),
+          filled(handmadeFrame(SOUND), 4 * MEGABYTE),
+        ]),
+    ],
     ["empty skippable frames", () => filled("\x50\x2a\x4d\x18\0\0\0\0", 8 * MEGABYTE)],
     ["empty gzip members", () => filled(gzipMember(Buffer.alloc(0)), 4 * MEGABYTE)],
   ];

@@ -54,7 +54,8 @@ export function lineEnd(bytes: Uint8Array, pos: number, end: number): number | u
 }
 
 export function latin1(bytes: Uint8Array, from: number, to: number): string {
-  return (bytes as Buffer).toString("latin1", from, to);
+  const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return buffer.toString("latin1", from, to);
 }
 
 /** A whole ARC header line at `pos`. */

@@ -54,42 +54,47 @@ function lengthTable(first: number, plainCount: number, extra: readonly number[]
 const LITERALS = lengthTable(0, 16, [1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
 const MATCHES = lengthTable(3, 32, [1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]);
 
+interface Entropy {
+  huffman: HuffmanTable | undefined;
+  tables: Partial<Record<Kind, FseTable>>;
+  repeats: number[];
+}
+
+/** One decoder serves many frames, and keeps its memory: of two windows at most. */
 export class BlockDecoder {
+  /** The dictionary's content, if there is one, and what has been decoded of the frame behind it. */
   private history: Buffer;
   /** End of what has been decoded, in `history`. */
   private end = 0;
   /** How far back a match may reach: the window, and the dictionary before it. */
-  private readonly reach: number;
-  private readonly blockSizeMax: number;
-  private huffman: HuffmanTable | undefined;
-  private readonly tables: Partial<Record<Kind, FseTable>> = {};
-  private readonly repeats = [1, 4, 8];
+  private reach = 0;
+  private blockSizeMax = 0;
+  /** The dictionary is not at the start of `history`. */
+  private slid = true;
+  private entropy: Entropy = { huffman: undefined, tables: {}, repeats: [1, 4, 8] };
+  private readonly given: Entropy;
+  private readonly dictionary: Buffer;
   private readonly literals = Buffer.allocUnsafe(BLOCK_SIZE_MAX);
 
-  constructor(windowSize: number, dictionary?: Uint8Array) {
-    this.reach = windowSize + (dictionary?.length ?? 0);
-    this.blockSizeMax = Math.min(windowSize, BLOCK_SIZE_MAX);
-    // What the frame says of its window costs nothing before there is content for it.
-    this.history = Buffer.allocUnsafe(2 * BLOCK_SIZE_MAX + (dictionary?.length ?? 0));
-    if (dictionary !== undefined) this.useDictionary(Buffer.from(dictionary));
+  /** Throws where the dictionary is not valid. */
+  constructor(dictionary?: Uint8Array) {
+    const { entropy, content } = readDictionary(Buffer.from(dictionary ?? []));
+    this.given = entropy;
+    this.dictionary = content;
+    // What a frame says of its window costs nothing before there is content for it.
+    this.history = Buffer.allocUnsafe(2 * BLOCK_SIZE_MAX + content.length);
   }
 
-  private useDictionary(dictionary: Buffer): void {
-    let at = 0;
-    if (dictionary.length >= 8 && dictionary.readUInt32LE(0) === DICTIONARY_MAGIC) {
-      const huffman = readHuffmanTable(dictionary, 8, dictionary.length);
-      this.huffman = huffman.table;
-      at = huffman.end;
-      for (const kind of ["offset", "match", "literals"] as const) {
-        const { logMax, symbolMax } = LIMITS[kind];
-        const read = readFseTable(dictionary, at, dictionary.length, logMax, symbolMax);
-        this.tables[kind] = read.table;
-        at = read.end;
-      }
-      if (at + 12 > dictionary.length) throw broken("the dictionary is cut off");
-      for (let i = 0; i < 3; i++, at += 4) this.repeats[i] = dictionary.readUInt32LE(at);
-    }
-    this.end = dictionary.copy(this.history, 0, at);
+  /** A new frame begins. */
+  begin(windowSize: number): void {
+    const { huffman, tables, repeats } = this.given;
+    this.entropy = { huffman, tables: { ...tables }, repeats: [...repeats] };
+    this.reach = windowSize + this.dictionary.length;
+    this.blockSizeMax = Math.min(windowSize, BLOCK_SIZE_MAX);
+    // The dictionary is copied once, and again only where a large frame has pushed it out.
+    if (this.slid) this.dictionary.copy(this.history, 0);
+    this.slid = false;
+    this.end = this.dictionary.length;
   }
 
   /** Decodes a block, its header included. The answer is valid until the next call. */
@@ -115,6 +120,7 @@ export class BlockDecoder {
     if (end >= full) {
       history.copyWithin(0, end - reach, end);
       this.end = reach;
+      this.slid = true;
     } else {
       this.history = Buffer.allocUnsafe(Math.min(2 * history.length, full + BLOCK_SIZE_MAX));
       history.copy(this.history, 0, 0, end);
@@ -160,13 +166,13 @@ export class BlockDecoder {
     let at = headerSize;
     if (type === 2) {
       const read = readHuffmanTable(bytes, at, end);
-      this.huffman = read.table;
+      this.entropy.huffman = read.table;
       at = read.end;
     }
-    if (this.huffman === undefined) throw broken("literals without a Huffman table");
+    if (this.entropy.huffman === undefined) throw broken("literals without a Huffman table");
     const content = this.literals.subarray(0, size);
-    if (format === 0) readHuffmanStream(this.huffman, bytes, at, end, content);
-    else this.readFourStreams(this.huffman, bytes, at, end, content);
+    if (format === 0) readHuffmanStream(this.entropy.huffman, bytes, at, end, content);
+    else this.readFourStreams(this.entropy.huffman, bytes, at, end, content);
     return { content, end };
   }
 
@@ -191,23 +197,23 @@ export class BlockDecoder {
     KINDS.forEach((kind, i) => {
       const { logMax, symbolMax } = LIMITS[kind];
       const mode = (modes >> (6 - 2 * i)) & 3;
-      if (mode === 0) this.tables[kind] = PREDEFINED[kind];
+      if (mode === 0) this.entropy.tables[kind] = PREDEFINED[kind];
       else if (mode === 1) {
         const symbol = bytes[at++];
         if (symbol === undefined || symbol > symbolMax) throw broken("a code is not valid");
-        this.tables[kind] = singleSymbol(symbol);
+        this.entropy.tables[kind] = singleSymbol(symbol);
       } else if (mode === 2) {
         const read = readFseTable(bytes, at, bytes.length, logMax, symbolMax);
-        this.tables[kind] = read.table;
+        this.entropy.tables[kind] = read.table;
         at = read.end;
-      } else if (this.tables[kind] === undefined) throw broken("a table is repeated that was never there");
+      } else if (this.entropy.tables[kind] === undefined) throw broken("a table is repeated that was never there");
     });
     return at;
   }
 
   private readSequences(bytes: Buffer, from: number, count: number, literals: Buffer): void {
     const bits = new BackwardBits(bytes, this.readTables(bytes, from), bytes.length);
-    const { literals: lengths, offset: offsets, match: matches } = this.tables as Record<Kind, FseTable>;
+    const { literals: lengths, offset: offsets, match: matches } = this.entropy.tables as Record<Kind, FseTable>;
     const limit = this.end + this.blockSizeMax;
     let lengthState = bits.read(lengths.log);
     let offsetState = bits.read(offsets.log);
@@ -236,7 +242,7 @@ export class BlockDecoder {
 
   /** Small values stand for one of the last three offsets. */
   private resolveOffset(value: number, literalSize: number): number {
-    const { repeats } = this;
+    const { repeats } = this.entropy;
     const index = value > 3 ? 3 : value - (literalSize === 0 ? 0 : 1);
     if (index === 0) return repeats[0]!;
     const offset = value > 3 ? value - 3 : index === 3 ? repeats[0]! - 1 : repeats[index]!;
@@ -262,4 +268,21 @@ export class BlockDecoder {
     else for (let i = 0; i < size; i++) history[this.end + i] = history[from + i]!;
     this.end += size;
   }
+}
+
+/** A dictionary is tables and content behind a magic number, or content alone. */
+function readDictionary(bytes: Buffer): { entropy: Entropy; content: Buffer } {
+  const entropy: Entropy = { huffman: undefined, tables: {}, repeats: [1, 4, 8] };
+  if (bytes.length < 8 || bytes.readUInt32LE(0) !== DICTIONARY_MAGIC) return { entropy, content: bytes };
+  const huffman = readHuffmanTable(bytes, 8, bytes.length);
+  entropy.huffman = huffman.table;
+  let at = huffman.end;
+  for (const kind of ["offset", "match", "literals"] as const) {
+    const read = readFseTable(bytes, at, bytes.length, LIMITS[kind].logMax, LIMITS[kind].symbolMax);
+    entropy.tables[kind] = read.table;
+    at = read.end;
+  }
+  if (at + 12 > bytes.length) throw broken("the dictionary is cut off");
+  entropy.repeats = [0, 4, 8].map((more) => bytes.readUInt32LE(at + more));
+  return { entropy, content: bytes.subarray(at + 12) };
 }

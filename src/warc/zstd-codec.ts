@@ -150,7 +150,8 @@ export function startChecksum(): ZstdChecksum {
 
 /** Decodes a frame that does not say how much it holds; throws where that is more than `sizeMax`, or on damage. */
 export function decodeUnsized(frame: Buffer, header: ZstdFrameHeader, sizeMax: number): Uint8Array {
-  const decoder = new BlockDecoder(header.windowSize);
+  const decoder = new BlockDecoder();
+  decoder.begin(header.windowSize);
   const pieces: Buffer[] = [];
   let size = 0;
   for (let at = header.size, last = false; !last; ) {

@@ -24,6 +24,7 @@ const DICTIONARY_MAGIC = 0x184d2a5d;
 const DICTIONARY_SIZE_MAX = 8 << 20;
 /** Contents up to this size are decoded at once. */
 const CONTENT_AT_ONCE_MAX = 4 << 20;
+const DICTIONARY_SIZE_CHEAP = 1 << 18;
 /** The draft allows 8 MiB; a frame that asks for more than this is refused. */
 const WINDOW_SIZE_MAX = 32 << 20;
 /** How many bytes may be looked at in vain, beside twice the file's own: a bound on hostile input. */
@@ -284,8 +285,7 @@ export class ZstdStream implements MemberStream {
     if (dictionaryId !== 0 && this.dictionary === undefined) {
       return this.give("HT_ZSTD_DICTIONARY", "the frame's dictionary is missing");
     }
-    const mayWaste = this.wasted <= WASTE_FREE + 2 * input.offset;
-    if (contentSize !== undefined && contentSize <= CONTENT_AT_ONCE_MAX && mayWaste) {
+    if (contentSize !== undefined && this.paysAtOnce(contentSize)) {
       const size = this.frameSize();
       if (size === "need") return Step.NEED;
       if (size !== undefined && this.decodeAtOnce(size, contentSize)) return Step.MORE;
@@ -293,16 +293,23 @@ export class ZstdStream implements MemberStream {
     // Block by block, everything before the damage comes out.
     if (windowSize > WINDOW_SIZE_MAX) return this.give("HT_ZSTD_DATA", "the frame asks for too large a window");
     try {
-      this.blocks = new BlockDecoder(windowSize, this.dictionary);
+      this.blocks ??= new BlockDecoder(this.dictionary);
+      this.blocks.begin(windowSize);
     } catch {
       return this.give("HT_ZSTD_DICTIONARY", "the dictionary is not valid");
     }
-    this.checksum = startChecksum();
+    this.checksum = this.header!.hasChecksum ? startChecksum() : undefined;
     this.decodedSize = 0;
     this.lastBlockSeen = false;
     input.pos += headerSize;
     this.phase = "blocks";
     return Step.MORE;
+  }
+
+  /** The library loads the dictionary anew for each frame, which must not cost more than the frame is worth. */
+  private paysAtOnce(contentSize: number): boolean {
+    if (contentSize > CONTENT_AT_ONCE_MAX || this.wasted > WASTE_FREE + 2 * this.input.offset) return false;
+    return (this.dictionary?.length ?? 0) <= DICTIONARY_SIZE_CHEAP + 16 * contentSize;
   }
 
   private decodeAtOnce(size: number, contentSize: number): boolean {
@@ -338,7 +345,7 @@ export class ZstdStream implements MemberStream {
     if (step !== Step.MORE) return this.give("HT_ZSTD_TRUNCATED", "the file ends inside a frame");
     try {
       const piece = this.blocks!.decode(input.buffer.subarray(input.pos, input.pos + size));
-      this.checksum!.update(piece);
+      this.checksum?.update(piece);
       this.decodedSize += piece.length;
       if (piece.length > 0) this.pieces.push(piece);
     } catch {
@@ -372,13 +379,11 @@ export class ZstdStream implements MemberStream {
   private endMember(): void {
     this.phase = "between";
     this.noteEnd();
-    this.blocks = undefined;
   }
 
   /** Gives the frame up where it is, and looks for the next one from behind its first bytes. */
   private give(code: "HT_ZSTD_DATA" | "HT_ZSTD_TRUNCATED" | "HT_ZSTD_DICTIONARY", message: string): Step {
     this.report(code, message, this.memberOffset);
-    this.blocks = undefined;
     this.memberEndOffset = code === "HT_ZSTD_TRUNCATED" ? this.input.base + this.input.end : undefined;
     this.startSearch(this.memberOffset + 4);
     return Step.MORE;
