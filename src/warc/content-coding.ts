@@ -8,13 +8,13 @@ import { ZstdStream } from "./zstd-stream.ts";
 
 export type ContentCoding = "gzip" | "deflate" | "br" | "zstd";
 
-const NAMES: Readonly<Record<string, ContentCoding>> = {
-  gzip: "gzip",
-  "x-gzip": "gzip",
-  deflate: "deflate",
-  br: "br",
-  zstd: "zstd",
-};
+const NAMES: ReadonlyMap<string, ContentCoding> = new Map([
+  ["gzip", "gzip"],
+  ["x-gzip", "gzip"],
+  ["deflate", "deflate"],
+  ["br", "br"],
+  ["zstd", "zstd"],
+]);
 
 /** The codings of a Content-Encoding value in the order they were applied; throws for one that is not known. */
 export function parseContentCodings(value: string | undefined): ContentCoding[] {
@@ -22,7 +22,7 @@ export function parseContentCodings(value: string | undefined): ContentCoding[] 
   return names
     .filter((name) => name !== "" && name !== "identity")
     .map((name) => {
-      const coding = NAMES[name];
+      const coding = NAMES.get(name);
       if (coding === undefined) throw new ArchiveError("HT_UNSUPPORTED", `content coding not known: ${name}`);
       return coding;
     });
@@ -42,8 +42,23 @@ async function* inTurn(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>)
   for await (const piece of pieces) yield piece;
 }
 
+/** The same bytes, but first two or more of them, where there are as many: a zlib header takes two to be seen. */
+async function* withWideStart(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let start: Buffer | undefined = Buffer.alloc(0);
+  for await (const piece of pieces) {
+    if (start === undefined) yield piece;
+    else {
+      start = Buffer.concat([start, piece]);
+      if (start.length < 2) continue;
+      yield start;
+      start = undefined;
+    }
+  }
+  if (start !== undefined && start.length > 0) yield start;
+}
+
 async function* undo(payload: AsyncIterable<Uint8Array>, coding: Exclude<ContentCoding, "zstd">) {
-  const iterator = payload[Symbol.asyncIterator]();
+  const iterator = withWideStart(payload);
   const first = await iterator.next();
   if (first.done === true) return;
   const decoder = createDecoder(coding, first.value);
@@ -61,6 +76,8 @@ async function* undo(payload: AsyncIterable<Uint8Array>, coding: Exclude<Content
     for await (const chunk of decoder) yield chunk as Uint8Array;
     await feeding;
   } catch (cause) {
+    // The payload's own error is not one of its coding.
+    if (cause instanceof ArchiveError) throw cause;
     throw new ArchiveError("HT_CORRUPT", `the ${coding} content coding is broken`, {}, cause);
   }
 }

@@ -148,7 +148,9 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
       this.stream = new GzipStream(input, this.windowSize, log.report, this.options.search);
     } else if (available >= 4 && isZstd(buffer, pos)) {
       this.compression = "zstd";
-      this.stream = new ZstdStream(input, this.windowSize, log.report);
+      const { start = 0 } = this.options;
+      if (start > 0) input.seek(0);
+      this.stream = new ZstdStream(input, this.windowSize, log.report, start);
     } else if (available >= 4 && buffer.readUInt32LE(pos) === ZIP_MAGIC) {
       const message = `${this.name}: a ZIP file; a WACZ must be given as a file, not as a stream`;
       throw new ArchiveError("HT_UNSUPPORTED", message, { file: this.name, offset: 0 });

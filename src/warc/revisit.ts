@@ -97,14 +97,25 @@ function sameAlgorithm(claim: string | undefined, block: Uint8Array): Digest {
 
 /** The header's lines with some values changed, without the blank line. All other bytes stay. */
 function changeFields(record: WarcRecord, change: (lowerName: string) => string | undefined): Buffer {
-  const { text } = record.headers;
-  const lines = text.match(/[^\n]*\n/g) ?? [];
-  const kept = lines.map((line, i) => {
-    if (i === 0) return line;
-    const m = /^([^:\s]+)([ \t]*:[ \t]*)(.*?)([ \t]*\r*\n)$/s.exec(line);
-    const value = m === null ? undefined : change(m[1]!.toLowerCase());
-    return m === null || value === undefined ? line : `${m[1]}${m[2]}${value}${m[4]}`;
-  });
-  while (kept.length > 0 && /^\r*\n$/.test(kept.at(-1)!)) kept.pop();
+  const [versionLine, ...lines] = record.headers.text.match(/[^\n]*\n/g) ?? [];
+  const kept = [versionLine ?? ""];
+  let changed = false;
+  for (const line of lines) {
+    // A folded value goes as a whole.
+    if (changed && /^[ \t]/.test(line)) continue;
+    const field = /^([^:\s]+)[ \t]*:[ \t]*/.exec(line);
+    const value = field === null ? undefined : change(field[1]!.toLowerCase());
+    changed = value !== undefined;
+    kept.push(changed ? `${field![0]}${value}${line.slice(Math.max(field![0].length, endOfValue(line)))}` : line);
+  }
+  while (/^\r*\n$/.test(kept.at(-1)!)) kept.pop();
   return Buffer.from(kept.join(""), "latin1");
+}
+
+/** Where the line end and the blanks before it begin. A regular expression would try every run of blanks. */
+function endOfValue(line: string): number {
+  let end = line.length;
+  while (end > 0 && (line[end - 1] === "\n" || line[end - 1] === "\r")) end--;
+  while (end > 0 && (line[end - 1] === " " || line[end - 1] === "\t")) end--;
+  return end;
 }

@@ -49,6 +49,7 @@ const DICTIONARY_MAGIC = 0x184d2a5d;
 
 /** The header of a record as bytes, blank line included. */
 export function encodeHead(version: string, fields: NewRecord["fields"]): Buffer {
+  if (!/^\S+$/.test(version)) throw new ArchiveError("HT_USAGE", `not a version: ${version}`);
   let text = `${version}\r\n`;
   for (const [name, value] of fields) {
     if (/[\r\n]/.test(value) || !/^[^\s:]+$/.test(name)) {

@@ -35,7 +35,9 @@ export function isZip(bytes: Uint8Array): boolean {
   return a === 0x50 && b === 0x4b && ((c === 3 && d === 4) || (c === 5 && d === 6));
 }
 
+/** Fewer bytes than asked for where the file ends; none behind it, where an offset may be no number that a file takes. */
 function readAt(source: ByteSource, offset: number, size: number): Buffer {
+  if (offset > source.size!) return Buffer.alloc(0);
   const bytes = Buffer.alloc(size);
   let got = 0;
   while (got < size) {
@@ -59,16 +61,26 @@ function findDirectory(source: ByteSource): Directory {
   }
   const tailFrom = Math.max(0, fileSize - END_SIZE - COMMENT_SIZE_MAX);
   const tail = readAt(source, tailFrom, fileSize - tailFrom);
+  const at = findEnd(tail);
+  if (at === undefined) throw broken(source, tailFrom, "a ZIP file without its directory: it is cut off");
+  const directory = readZip64End(source, tailFrom + at) ?? {
+    count: tail.readUInt16LE(at + 10),
+    size: tail.readUInt32LE(at + 12),
+    offset: tail.readUInt32LE(at + 16),
+  };
+  if (directory.offset > fileSize) throw broken(source, tailFrom + at, "the ZIP directory is not where its end says");
+  return directory;
+}
+
+/** A comment may hold what looks like an end too: that of the real one reaches to the end of the file. */
+function findEnd(tail: Buffer): number | undefined {
+  let last: number | undefined;
   for (let at = tail.length - END_SIZE; at >= 0; at--) {
     if (tail[at] !== 0x50 || tail.readUInt32LE(at) !== 0x06054b50) continue;
-    const directory = {
-      count: tail.readUInt16LE(at + 10),
-      size: tail.readUInt32LE(at + 12),
-      offset: tail.readUInt32LE(at + 16),
-    };
-    return readZip64End(source, tailFrom + at) ?? directory;
+    if (at + END_SIZE + tail.readUInt16LE(at + 20) === tail.length) return at;
+    last ??= at;
   }
-  throw broken(source, tailFrom, "a ZIP file without its directory: it is cut off");
+  return last;
 }
 
 function readZip64End(source: ByteSource, endOffset: number): Directory | undefined {

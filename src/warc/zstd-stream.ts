@@ -67,11 +67,14 @@ export class ZstdStream implements MemberStream {
   /** Bytes of frames that looked whole and were not. */
   private wasted = 0;
   private searchFrom = 0;
+  private startAt: number;
 
-  constructor(input: SourceWindow, capacity: number, report: Report) {
+  /** The input is at the start of the file, where a dictionary may be; reading begins at the frame at `startAt`. */
+  constructor(input: SourceWindow, capacity: number, report: Report, startAt = 0) {
     this.input = input;
     this.out = new Window(capacity);
     this.report = report;
+    this.startAt = startAt;
   }
 
   get memberEnded(): boolean {
@@ -135,6 +138,11 @@ export class ZstdStream implements MemberStream {
         else this.startSearch(input.offset, input.offset);
         this.endDoubtful = false;
         continue;
+      }
+      if (this.startAt > 0) {
+        const { startAt } = this;
+        this.startAt = 0;
+        if (startAt > input.offset && input.seek(startAt)) continue;
       }
       this.memberOffset = input.offset;
       this.previousEndOffset = this.memberEndOffset;

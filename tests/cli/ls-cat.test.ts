@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { brotliCompressSync, deflateSync, gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { digestOf, formatDigest } from "../../src/base/index.ts";
@@ -119,6 +120,15 @@ describe("cat", () => {
     expect(holotype(["cat", shared, "-p"]).out).toBe("one");
     expect(holotype(["cat", shared, "-p", "--inner", String(second!.inner)]).out).toBe("two");
     expect(holotype(["cat", shared, "-p", "--inner", "3"]).exit).toBe(20);
+  });
+
+  it("finds a record in the middle of a zstd file with a dictionary", () => {
+    const dictionary = put(folder, "dictionary", "HTTP/1.1 200 OK\\r\\nContent-Type: text/html\\r\\n".repeat(9));
+    const output = join(folder, "with-dictionary");
+    expect(holotype(["convert", SAMPLE, "--to", "zstd", "--dictionary", dictionary, "-o", output]).exit).toBe(0);
+    const file = join(output, "cabinet-2009.warc.zst");
+    const { offset, uri } = list(file).at(-1)!;
+    expect(holotype(["cat", file, "--offset", String(offset)]).out).toContain(`WARC-Target-URI: ${uri}`);
   });
 
   it("takes a body whose header says chunked though it is not as it is", () => {
