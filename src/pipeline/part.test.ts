@@ -72,7 +72,7 @@ describe("splitting", () => {
 
   it.each([64 * MB, 64 * MB + 1, 96 * MB, 96 * MB - 1, 1000 * MB])("covers %i bytes without a gap", (size) => {
     const parts = splitInput(gzip, inputOf(size));
-    expect(parts.length).toBe(Math.ceil(size / (32 * MB)));
+    expect(parts.length).toBe(Math.ceil(size / (16 * MB)));
     expect(parts[0]).toMatchObject({ start: 0, search: false });
     expect(parts.at(-1)!.end).toBe(Number.POSITIVE_INFINITY);
     for (const [i, part] of parts.slice(1).entries())

@@ -5,7 +5,7 @@
  */
 import { ArchiveError, type Warning } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
-import { loadZstd, WarcReader } from "../warc/index.ts";
+import { type ByteSource, isZstd, loadZstd, WarcReader } from "../warc/index.ts";
 import { type Input, openInput } from "./inputs.ts";
 import type { RecordTask } from "./task.ts";
 
@@ -35,8 +35,8 @@ export interface PartResult {
   readonly error?: ArchiveError;
 }
 
-const PART_SIZE = 32 << 20;
-const SPLIT_SIZE = 2 * PART_SIZE;
+const PART_SIZE = 16 << 20;
+const SPLIT_SIZE = 64 << 20;
 const TEXT_SIZE = 1 << 16;
 const PROGRESS_RECORDS = 256;
 
@@ -69,40 +69,75 @@ export function wholePart(input: Input): Part {
 
 /** Runs a task over a part. Never throws for what is wrong with the input: that is part of the result. */
 export async function runPart(disk: Disk, part: Part, task: RecordTask, events: PartEvents): Promise<PartResult> {
-  let records = 0;
+  const run = new PartRun(part, task, events);
   try {
     const source = openInput(disk, part.input);
     try {
       await loadForZstd(disk, part);
-      // Whoever joins the parts must know where this one begins before it hears anything else of it.
-      let early: Warning[] | undefined = [];
-      const onWarning = (warning: Warning) =>
-        early === undefined ? events.onWarning(warning) : void early.push(warning);
-      const reader = new WarcReader(source, { start: part.start, search: part.search, onWarning });
-      task.beginFile?.(part.input.name);
-      let text = "";
-      let record = reader.next();
-      events.onFirst(record?.offset);
-      const told = early;
-      early = undefined;
-      for (const warning of told) events.onWarning(warning);
-      while (record !== undefined && record.offset < part.end) {
-        text += task.record(record, onWarning);
-        if (text.length > TEXT_SIZE) {
-          events.onText(text);
-          text = "";
-        }
-        if (++records % PROGRESS_RECORDS === 0) events.onProgress(record.offset, records);
-        record = reader.next();
-      }
-      if (text !== "") events.onText(text);
-      return { next: record?.offset, records };
+      return { next: run.read(source), records: run.records };
     } finally {
       source.close?.();
     }
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error;
-    return { next: undefined, records, error };
+    return { next: undefined, records: run.records, error };
+  } finally {
+    // What was done before something went wrong counts.
+    run.flush();
+  }
+}
+
+class PartRun {
+  records = 0;
+  private readonly part: Part;
+  private readonly task: RecordTask;
+  private readonly events: PartEvents;
+  private text = "";
+  /** Whoever joins the parts must know where this one begins before it hears anything else of it. */
+  private early: Warning[] | undefined = [];
+
+  constructor(part: Part, task: RecordTask, events: PartEvents) {
+    this.part = part;
+    this.task = task;
+    this.events = events;
+  }
+
+  private readonly warn = (warning: Warning): void => {
+    if (this.early === undefined) this.events.onWarning(warning);
+    else this.early.push(warning);
+  };
+
+  /** Does the records of the part; the offset of the first one behind it. */
+  read(source: ByteSource): number | undefined {
+    const { part, task, events, warn } = this;
+    const reader = new WarcReader(source, { start: part.start, search: part.search, onWarning: warn });
+    try {
+      task.beginFile?.(part.input.name);
+      let record = reader.next();
+      this.begin(record?.offset);
+      while (record !== undefined && record.offset < part.end) {
+        this.text += task.record(record, warn);
+        if (this.text.length > TEXT_SIZE) this.flush();
+        if (++this.records % PROGRESS_RECORDS === 0) events.onProgress(record.offset, this.records);
+        record = reader.next();
+      }
+      return record?.offset;
+    } finally {
+      reader.close();
+    }
+  }
+
+  private begin(first: number | undefined): void {
+    this.events.onFirst(first);
+    const early = this.early ?? [];
+    this.early = undefined;
+    for (const warning of early) this.events.onWarning(warning);
+  }
+
+  flush(): void {
+    if (this.early !== undefined) this.begin(undefined);
+    if (this.text !== "") this.events.onText(this.text);
+    this.text = "";
   }
 }
 
@@ -112,9 +147,7 @@ async function loadForZstd(disk: Disk, part: Part): Promise<void> {
   const source = openInput(disk, part.input);
   try {
     const magic = Buffer.alloc(4);
-    if (source.read(magic, 0) === 4 && (magic.readUInt32LE(0) & 0xfffffff0) >>> 0 === 0x184d2a50)
-      return await loadZstd();
-    if (magic.readUInt32LE(0) === 0xfd2fb528) await loadZstd();
+    if (source.read(magic, 0) === 4 && isZstd(magic, 0)) await loadZstd();
   } finally {
     source.close?.();
   }

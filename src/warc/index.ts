@@ -15,3 +15,4 @@ export * from "./revisit.ts";
 export * from "./writer.ts";
 export { isZip, openZipEntry, readZipEntries, type ZipEntry } from "./zip.ts";
 export { loadZstd } from "./zstd-codec.ts";
+export { isZstd } from "./zstd-stream.ts";

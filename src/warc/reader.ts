@@ -30,8 +30,8 @@ export interface ReaderOptions extends WarningOptions {
 }
 
 export const WINDOW_SIZE_DEFAULT = 1 << 20;
-/** Measured: 4 MB of a file at a time cost 3 % less than 1 MB. */
-const INPUT_SIZE = 4 << 20;
+/** Measured: more at a time gains one thread little, and two threads lose by it what the caches hold. */
+const INPUT_SIZE = 1 << 20;
 const WINDOW_SIZE_MIN = 2 * HEAD_SIZE_MAX;
 /** Real headers are smaller than this; one that is larger is not looked for inside one that has no end. */
 const HEAD_SIZE_REAL = 1 << 16;
@@ -276,6 +276,14 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
       if (step !== Step.NEED) return undefined;
       await this.stream.load();
     }
+  }
+
+  /** Ends the reading; the record at hand is gone. Not needed, but the next reader is spared an allocation. */
+  close(): void {
+    this.phase = "done";
+    this.current = undefined;
+    this.stream.out.release();
+    this.input.release();
   }
 
   blockOf(record: WarcRecord): Buffer | undefined {

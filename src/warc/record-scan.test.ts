@@ -11,7 +11,7 @@ import { type Compression, WarcWriter } from "./writer.ts";
 
 await loadDigest("blake3");
 
-function archiveOf(block: Uint8Array, type = "response", compression: Compression = "none"): Buffer {
+function archiveOf(block: Uint8Array, type = "response", compression: Compression = "gzip"): Buffer {
   const parts: Buffer[] = [];
   const writer = new WarcWriter({ write: (bytes) => void parts.push(Buffer.from(bytes)) }, { compression });
   const contentType = type === "response" ? "application/http; msgtype=response" : "text/plain";
@@ -105,7 +105,8 @@ describe.each([
     const block = Buffer.concat([Buffer.from(head), stored]);
     for (const compression of ["none", "gzip"] as const) {
       const found = scan(block, "response", compression);
-      expect(found.whole).toBe(name === "whole");
+      // A small file without compression lies whole in the window.
+      expect(found.whole).toBe(name === "whole" || compression === "none");
       expect(found).toMatchObject({ framing, complete, payloadSize: payload.length, blockSize: block.length });
       expect(found.http?.text).toBe(head);
       expect(found.findings.map(({ code }) => code)).toEqual(codes);

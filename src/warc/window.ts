@@ -18,6 +18,15 @@ export const Step = {
 } as const;
 export type Step = (typeof Step)[keyof typeof Step];
 
+/** Buffers of closed readers: whoever reads a thousand files in turn needs no more memory than for one. */
+const spares: Buffer[] = [];
+const SPARES_MAX = 4;
+
+function takeBuffer(capacity: number): Buffer {
+  const at = spares.findIndex((spare) => spare.length === capacity);
+  return at < 0 ? Buffer.allocUnsafeSlow(capacity) : spares.splice(at, 1)[0]!;
+}
+
 export class Window {
   readonly buffer: Buffer;
   pos = 0;
@@ -26,7 +35,12 @@ export class Window {
   keep = 0;
 
   constructor(capacity: number) {
-    this.buffer = Buffer.allocUnsafeSlow(capacity);
+    this.buffer = takeBuffer(capacity);
+  }
+
+  /** Gives the buffer to whoever opens a window next. Nobody may look at its bytes from now on. */
+  release(): void {
+    if (spares.length < SPARES_MAX && !spares.includes(this.buffer)) spares.push(this.buffer);
   }
 
   get available(): number {

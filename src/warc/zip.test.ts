@@ -19,7 +19,9 @@ interface Part {
   readonly flags?: number;
   readonly method?: number;
   /** What the directory says instead of the truth. */
-  readonly lies?: { readonly compressedSize?: number; readonly size?: number; readonly headerOffset?: number };
+  readonly lies?:
+    | { readonly compressedSize?: number; readonly size?: number; readonly headerOffset?: number }
+    | undefined;
 }
 
 interface ZipOptions {
