@@ -5,7 +5,7 @@ import { WARCParser } from "warcio";
 
 const [algorithm, ...files] = process.argv.slice(2);
 for (const file of files) {
-  const parser = new WARCParser(createReadStream(file, { highWaterMark: 1 << 20 }));
+  const parser = new WARCParser(createReadStream(file));
   for await (const record of parser) {
     if (record.warcType !== "response") continue;
     const hash = createHash(algorithm!);

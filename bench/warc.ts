@@ -24,12 +24,18 @@ export async function run(quick: boolean): Promise<Row[]> {
   for (const digest of limit === undefined ? [] : ["sha1", "sha256"]) {
     contenders.push({ name: `C ${digest}`, command: limit!, args: [digest, ...files] });
   }
-  // The peer is slow: a part of the corpus, once, is enough.
+  if (limit !== undefined) {
+    // Two of them side by side: what two cores that share their memory can do at all.
+    const half = files.length >> 1;
+    const script = `L=$1; shift; "$L" sha1 ${files.slice(0, half).join(" ")} & "$L" sha1 ${files.slice(half).join(" ")}; wait`;
+    contenders.push({ name: "C sha1, two processes", command: "sh", args: ["-c", script, "sh", limit] });
+  }
+  // The peer is slow: a part of the corpus, twice, is enough.
   const peerScript = join(root, "build/bench/peer-warcio.js");
   const part = files.slice(0, 1);
-  contenders.push({ name: "warcio", command: process.execPath, args: [peerScript, "sha1", ...part], rounds: 1 });
+  contenders.push({ name: "warcio", command: process.execPath, args: [peerScript, "sha1", ...part], rounds: 2 });
   const partArgs = [join(root, "dist/cli/main.js"), "manifest", "--digest", "sha1", ...part];
-  contenders.push({ name: "holotype part", command: process.execPath, args: partArgs, rounds: 1 });
+  contenders.push({ name: "holotype part", command: process.execPath, args: partArgs });
   const best = await interleave(contenders, ROUNDS);
 
   const cpu = (name: string) => best.get(name)?.cpuSeconds;
@@ -57,6 +63,7 @@ export async function run(quick: boolean): Promise<Row[]> {
   return [
     one,
     compare("sha256, one thread, cpu", "holotype sha256 x1", "C sha256", cpu, 0.95),
+    compare("sha1, two threads against two C processes, wall", "holotype sha1 x2", "C sha1, two processes", wall, 0.9),
     availableParallelism() < 2 ? { ...threads, met: undefined } : threads,
     ratioRow(
       "sha1, one thread, cpu, against WARCsum",

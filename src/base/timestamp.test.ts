@@ -117,7 +117,7 @@ test("fewer digits span more time", () => {
 });
 
 test("no digits make it throw", () => {
-  const digits = fc.string({ unit: fc.constantFrom(..."0123456789"), maxLength: 19 });
+  const digits = fc.string({ unit: fc.integer({ min: 0, max: 9 }).map(String), maxLength: 19 });
   fc.assert(
     fc.property(digits, fc.constantFrom("start", "end"), (text, padding) => {
       const parsed = parseTimestamp(text, padding);

@@ -141,7 +141,7 @@ test("text that was UTF-8 is decoded, other text is not", () => {
   expect(decodeText(`${latin1("ß")}\xdf`)).toBe(`${latin1("ß")}ß`);
 });
 
-const token = fc.string({ unit: fc.constantFrom(..."abcXYZ-09"), minLength: 1, maxLength: 12 });
+const token = fc.string({ unit: fc.constantFrom("a", "b", "X", "Y", "-", "9"), minLength: 1, maxLength: 12 });
 const value = fc.string({ unit: "grapheme", maxLength: 20 }).map((text) => text.replace(/[\r\n\v\f]/g, "").trim());
 
 test("what is written is read as the same", () => {

@@ -64,7 +64,9 @@ describe.each(WAYS)("%s", (_, options) => {
   const start = options.dictionary === undefined ? 0 : dictionary.length + 8;
 
   test("what is written is read as the same, where the writer says it is", () => {
-    const value = fc.string({ unit: fc.constantFrom(..."ab:/<> é☃"), maxLength: 12 }).map((text) => text.trim());
+    const value = fc
+      .string({ unit: fc.constantFrom("a", ":", "/", "<", ">", " ", "é", "☃"), maxLength: 12 })
+      .map((text) => text.trim());
     const record = fc.record({
       fields: fc.array(fc.tuple(fc.constantFrom("WARC-Type", "X-Y", "x_z"), value), { maxLength: 4 }),
       block: fc.uint8Array({ maxLength: 400 }),

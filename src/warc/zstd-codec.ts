@@ -5,6 +5,7 @@
  * The WebAssembly parts must be loaded once, with `loadZstd`, before zstd files are read or written.
  */
 import * as zlib from "node:zlib";
+import type * as ZstdWasm from "@bokuweb/zstd-wasm";
 import type { IHasher } from "hash-wasm";
 import { ArchiveError } from "../base/index.ts";
 import { BLOCK_HEADER_SIZE, BlockDecoder } from "./zstd-blocks.ts";
@@ -22,7 +23,7 @@ const CHECKSUM_FLAG = 4;
 export const ZSTD_LEVEL_DEFAULT = 3;
 
 interface ZstdParts {
-  readonly wasm: typeof import("@bokuweb/zstd-wasm");
+  readonly wasm: typeof ZstdWasm;
   readonly decoder: number;
   readonly encoder: number;
   readonly xxhash: IHasher;

@@ -8,8 +8,8 @@ import {
   isZip,
   openZipEntry,
   readZipEntries,
-  type WarcRecord,
   WarcReader,
+  type WarcRecord,
 } from "../../src/warc/index.ts";
 
 export const CORPUS = fileURLToPath(new URL("../../../shared/corpus", import.meta.url));

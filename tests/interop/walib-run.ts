@@ -46,10 +46,11 @@ export function readWithPython(paths: readonly string[]): ReadonlyMap<string, re
     maxBuffer: 1 << 28,
     encoding: "utf8",
   });
-  const files = output.trim().split("\n").map((line) => JSON.parse(line) as [string, Row[] | string]);
-  return new Map(
-    files.map(([path, rows]) => [path, typeof rows === "string" ? undefined : rows.map(toRecord)]),
-  );
+  const files = output
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as [string, Row[] | string]);
+  return new Map(files.map(([path, rows]) => [path, typeof rows === "string" ? undefined : rows.map(toRecord)]));
 }
 
 function toRecord([offset, inner, length, size, sha1, format, flags, note]: Row): PythonRecord {
