@@ -68,7 +68,8 @@ export class Dechunker {
   /** No more will come. */
   finish(): ChunkedVerdict {
     if (this.state === "size" && this.verdict === "undecided") this.giveUp();
-    else if (this.verdict === "chunked") this.verdict = "broken";
+    // Behind the last chunk nothing of the body can be missing, even where the blank line is.
+    else if (this.verdict === "chunked") this.verdict = this.state === "trailer" ? "complete" : "broken";
     return this.verdict;
   }
 

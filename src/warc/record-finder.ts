@@ -33,8 +33,7 @@ export class RecordFinder {
     const { out } = stream;
     for (;;) {
       while (out.pos < out.end && (out.buffer[out.pos] === LF || out.buffer[out.pos] === CR)) {
-        out.pos++;
-        this.midLine = false;
+        if (out.buffer[out.pos++] === LF) this.midLine = false;
       }
       out.keep = out.pos;
       if (out.available === 0 && stream.memberEnded) {

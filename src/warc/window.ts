@@ -29,6 +29,7 @@ function takeBuffer(capacity: number): Buffer {
 
 export class Window {
   readonly buffer: Buffer;
+  private released = false;
   pos = 0;
   end = 0;
   /** First byte that must stay; at most `pos`. */
@@ -40,7 +41,9 @@ export class Window {
 
   /** Gives the buffer to whoever opens a window next. Nobody may look at its bytes from now on. */
   release(): void {
-    if (spares.length < SPARES_MAX && !spares.includes(this.buffer)) spares.push(this.buffer);
+    if (this.released) return;
+    this.released = true;
+    if (spares.length < SPARES_MAX) spares.push(this.buffer);
   }
 
   get available(): number {

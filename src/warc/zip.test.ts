@@ -295,16 +295,16 @@ test("any bytes", () => {
   );
 });
 
-test.each<[string, Part["lies"], "read" | "refused"]>([
-  ["a header that is elsewhere", { headerOffset: 1 }, "refused"],
-  ["a header behind the end", { headerOffset: 1_000_000 }, "refused"],
-  ["a header beyond all numbers", { headerOffset: 2 ** 63 }, "refused"],
-  ["a size beyond the end", { compressedSize: 1_000_000, size: 1_000_000 }, "read"],
-  ["a size beyond all numbers", { compressedSize: 2 ** 63, size: 2 ** 63 }, "read"],
-  ["no size", { compressedSize: 0 }, "read"],
-])("%s", (_, lies, outcome) => {
-  for (const deflated of [false, true])
-    expect(survives(buildZip([{ ...abc, deflated, wide: true, lies }]))).toBe(outcome);
+test.each<[string, Part["lies"], stored: "read" | "refused", deflated: "read" | "refused"]>([
+  ["a header that is elsewhere", { headerOffset: 1 }, "refused", "refused"],
+  ["a header behind the end", { headerOffset: 1_000_000 }, "refused", "refused"],
+  ["a header beyond all numbers", { headerOffset: 2 ** 63 }, "refused", "refused"],
+  ["a size beyond the end", { compressedSize: 1_000_000, size: 1_000_000 }, "read", "refused"],
+  ["a size beyond all numbers", { compressedSize: 2 ** 63, size: 2 ** 63 }, "read", "refused"],
+  ["no size", { compressedSize: 0 }, "read", "refused"],
+])("%s", (_, lies, stored, deflated) => {
+  expect(survives(buildZip([{ ...abc, wide: true, lies }]))).toBe(stored);
+  expect(survives(buildZip([{ ...abc, deflated: true, wide: true, lies }]))).toBe(deflated);
 });
 
 test("a directory of more entries than there are", () => {

@@ -155,19 +155,23 @@ export function openZipEntry(source: ByteSource, entry: ZipEntry, name: string):
   }
   const dataOffset = entry.headerOffset + LOCAL_HEADER_SIZE + header.readUInt16LE(26) + header.readUInt16LE(28);
   const data = rangeSource(source, dataOffset, entry.compressedSize, name);
-  return entry.method === "stored" ? data : inflatingSource(data);
+  return entry.method === "stored" ? data : inflatingSource(data, entry.size);
 }
 
 /** The decoded bytes of a raw DEFLATE stream. Positions may be skipped, but not gone back to. */
-function inflatingSource(data: ByteSource): ByteSource {
+function inflatingSource(data: ByteSource, size: number): ByteSource {
   const window = new SourceWindow(data, 1 << 16);
   const inflater = createInflater();
   inflater.reset();
   const trash = Buffer.allocUnsafe(1 << 16);
   let reached = 0;
+  const endAt = (position: number): 0 => {
+    if (position === size) return 0;
+    throw broken(data, window.offset, `the entry has ${position} bytes instead of ${size}`);
+  };
   const readOn = (into: Uint8Array): number => {
     for (;;) {
-      if (inflater.ended) return 0;
+      if (inflater.ended) return endAt(reached);
       const ended = window.pos === window.end && fillFrom(window) === Step.END;
       if (!inflater.inflate(window.buffer, window.pos, window.end, into, 0, into.length)) {
         throw broken(data, window.offset, "the entry cannot be inflated");
@@ -175,7 +179,8 @@ function inflatingSource(data: ByteSource): ByteSource {
       window.pos += inflater.taken;
       reached += inflater.given;
       // A DEFLATE stream at the very end of the entry has no byte behind it that would show its end.
-      if (inflater.given > 0 || ended) return inflater.given;
+      if (inflater.given > 0) return inflater.given;
+      if (ended) return endAt(reached);
     }
   };
   return {
