@@ -17,10 +17,10 @@ export async function loadFrames(): Promise<void> {
 }
 
 /** Without checksum: the library leaves it out. */
-export function compressedFrame(content: Uint8Array, dictionary?: Uint8Array): Buffer {
+export function compressedFrame(content: Uint8Array, dictionary?: Uint8Array, level = 3): Buffer {
   const copy = Buffer.from(content);
-  if (dictionary === undefined) return Buffer.from(compress(copy, 3));
-  return Buffer.from(compressUsingDict(encoder!, copy, Buffer.from(dictionary), 3));
+  if (dictionary === undefined) return Buffer.from(compress(copy, level));
+  return Buffer.from(compressUsingDict(encoder!, copy, Buffer.from(dictionary), level));
 }
 
 export interface HandmadeFrame {

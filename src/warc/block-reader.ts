@@ -7,7 +7,14 @@
  */
 import type { MemberStream } from "./member-stream.ts";
 import type { ArchiveFormat } from "./record-finder.ts";
-import { indexOfMagic, isArcLine, isVersionLine, isWarcMagic, MAGIC_SIZE } from "./record-start.ts";
+import {
+  indexOfMagic,
+  isArcLine,
+  isVersionLine,
+  isWarcMagic,
+  MAGIC_SIZE,
+  VERSION_LINE_SIZE_MAX,
+} from "./record-start.ts";
 import type { WarningLog } from "./warning-log.ts";
 import { Step } from "./window.ts";
 
@@ -33,6 +40,8 @@ export class BlockReader {
   private start: RecordStart = { offset: 0, inner: 0, format: undefined };
   private saidSize: number | undefined;
   private remaining = 0;
+  /** Bytes of a block without a length in which no record begins. */
+  private searched = 0;
   /** The whole block lies unread in the window. */
   private whole = false;
   private tailSize: number | undefined;
@@ -59,6 +68,7 @@ export class BlockReader {
     this.start = { ...this.start, format };
     this.saidSize = saidSize;
     this.remaining = saidSize ?? Number.MAX_SAFE_INTEGER;
+    this.searched = 0;
     this.boundary = false;
   }
 
@@ -106,6 +116,7 @@ export class BlockReader {
   fetch(): Step {
     const { out } = this.stream;
     while (out.available < this.remaining || this.boundary) {
+      if (this.saidSize === undefined && this.isRecordAhead()) break;
       const step = this.more();
       if (step === Step.NEED) return step;
       if (step === Step.END) this.endEarly();
@@ -150,16 +161,30 @@ export class BlockReader {
 
   /** Size of the block before a record that begins inside it, line ends between them left out. */
   private findRecordInside(): number | undefined {
-    const { buffer, pos, end } = this.stream.out;
+    const { pos, end } = this.stream.out;
     const stop = pos + this.remaining;
     // What makes sure that nothing follows the block brings so many bytes behind it, whatever the portions.
-    const seen = Math.min(end, stop + MAGIC_SIZE);
-    for (let at = indexOfMagic(buffer, pos, seen); at >= 0 && at < stop; at = indexOfMagic(buffer, at + 1, seen)) {
-      const begins =
-        at === pos || buffer[at - 1] === LF ? isWarcMagic(buffer, at, seen) : isVersionLine(buffer, at, seen) === "yes";
-      if (begins) return this.withoutSeparator(at - pos);
+    const at = this.findRecord(pos, stop, Math.min(end, stop + MAGIC_SIZE));
+    return at === undefined ? undefined : this.withoutSeparator(at - pos);
+  }
+
+  /** The first index from `from` up to `stop` at which a record begins, as far as the bytes before `seen` tell. */
+  private findRecord(from: number, stop: number, seen: number): number | undefined {
+    const { buffer, pos } = this.stream.out;
+    for (let at = indexOfMagic(buffer, from, seen); at >= 0 && at < stop; at = indexOfMagic(buffer, at + 1, seen)) {
+      const isLine = at === pos || buffer[at - 1] === LF;
+      if (isLine ? isWarcMagic(buffer, at, seen) : isVersionLine(buffer, at, seen) === "yes") return at;
     }
     return undefined;
+  }
+
+  /** Whether a record begins in what the window has of a block without a length. Each byte is looked at once or twice. */
+  private isRecordAhead(): boolean {
+    const { pos, end } = this.stream.out;
+    if (this.boundary) return false;
+    const found = this.findRecord(pos + this.searched, end, end);
+    this.searched = Math.max(0, end - pos - VERSION_LINE_SIZE_MAX);
+    return found !== undefined;
   }
 
   /** Looks at the line ends behind a block that is all in the window, and checks that a record follows. */

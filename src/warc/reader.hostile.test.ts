@@ -59,9 +59,12 @@ describe("ends within seconds", () => {
       "many small members of lines that begin a record",
       () => filled(gzipMember(filled("WARC/1.0\r\n", 250_000)), MEGABYTE),
     ],
-    ["records without a length", () => filled("WARC/1.0\r\n\r\n", 4 * MEGABYTE)],
+    ["records without a length", () => filled("WARC/1.0\r\n\r\n", 5 * MEGABYTE)],
+    ["records without a length, compressed", () => gzipMember(filled("WARC/1.0\r\n\r\n", 2 * MEGABYTE))],
     ["records in small letters", () => filled("warc/1.0\r\ncontent-length: 1\r\n\r\nxy", 6 * MEGABYTE)],
     ["records with a length that is too large", () => filled(`${HEAD}999999\r\n\r\n`, 4 * MEGABYTE)],
+    ["records with a length just below the window's", () => filled(`${HEAD}4194000\r\n\r\n`, 12 * MEGABYTE)],
+    ["the same, compressed", () => gzipMember(filled(`${HEAD}1048400\r\n\r\n`, 12 * MEGABYTE))],
     [
       "a header of blanks",
       () => Buffer.concat([Buffer.from(`${HEAD}1\r\nX:`), filled(" ", 250_000), Buffer.from("y\r\n\r\nz")]),

@@ -31,7 +31,7 @@ export function mayBecomeWarcMagic(bytes: Uint8Array, pos: number, end: number):
   return end - pos < MAGIC_SIZE;
 }
 
-const VERSION_LINE_SIZE_MAX = 24;
+export const VERSION_LINE_SIZE_MAX = 24;
 
 /** Whether a whole version line (`WARC/1.0`) stands at `pos`: enough to believe in a record that begins mid-line. */
 export function isVersionLine(bytes: Uint8Array, pos: number, end: number): "yes" | "no" | "more" {

@@ -27,6 +27,10 @@ function takeBuffer(capacity: number): Buffer {
   return at < 0 ? Buffer.allocUnsafeSlow(capacity) : spares.splice(at, 1)[0]!;
 }
 
+/** How much may be moved to make little room: a bound on hostile input that no sound file comes near. */
+const MOVED_FREE = 256 << 20;
+const MOVED_FACTOR = 64;
+
 export class Window {
   readonly buffer: Buffer;
   private released = false;
@@ -34,6 +38,9 @@ export class Window {
   end = 0;
   /** First byte that must stay; at most `pos`. */
   keep = 0;
+  /** Bytes moved so far, and bytes that were moved over. */
+  private moved = 0;
+  private passed = 0;
 
   constructor(capacity: number) {
     this.buffer = takeBuffer(capacity);
@@ -50,10 +57,17 @@ export class Window {
     return this.end - this.pos;
   }
 
-  /** Moves what is kept to the front; returns by how much everything moved. */
+  /**
+   * Moves what is kept to the front; returns by how much everything moved. Records that say they are almost as large as
+   * the window, and are not, would have all of it moved for each few bytes: after a while it stays, and they stream.
+   */
   compact(): number {
     const shift = this.keep;
+    const size = this.end - shift;
+    if (size > 8 * shift && this.moved > MOVED_FREE + MOVED_FACTOR * this.passed) return 0;
     if (shift > 0) {
+      this.moved += size;
+      this.passed += shift;
       this.buffer.copyWithin(0, shift, this.end);
       this.pos -= shift;
       this.end -= shift;

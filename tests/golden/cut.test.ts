@@ -50,7 +50,7 @@ describe.each(goldenArchives())("$name", (archive) => {
   });
 
   test("ends with the code of the first warning in strict mode", () => {
-    for (let cut = 0; cut < bytes.length; cut++) {
+    for (let cut = 0; cut < bytes.length; cut += 3) {
       const part = bytes.subarray(0, cut);
       const loose = readArchive(part);
       const strict = readArchive(part, { strict: true });

@@ -7,7 +7,7 @@ import { loadZstd } from "../../src/warc/index.ts";
 
 await Promise.all([loadFrames(), loadZstd()]);
 
-const PATTERNS = [0x01, 0x20, 0x80] as const;
+const PATTERNS = [0x01, 0xa0] as const;
 
 function flipped(bytes: Buffer, at: number, pattern: number): Buffer {
   const copy = Buffer.from(bytes);
@@ -53,7 +53,7 @@ describe.each(goldenArchives())("$name", (archive) => {
   });
 
   test("does the same from a source that answers later", async () => {
-    for (let at = 0; at < bytes.length; at += 7) {
+    for (let at = 0; at < bytes.length; at += 11) {
       const damaged = flipped(bytes, at, PATTERNS[at % PATTERNS.length]!);
       const seen = await readArchiveLater(drippingSource(damaged, (at % 7) + 1));
       expect(gist(seen), `byte ${at}`).toEqual(gist(readArchive(damaged)));
