@@ -63,8 +63,8 @@ describe("ends within seconds", () => {
     ["records without a length, compressed", () => gzipMember(filled("WARC/1.0\r\n\r\n", 2 * MEGABYTE))],
     ["records in small letters", () => filled("warc/1.0\r\ncontent-length: 1\r\n\r\nxy", 6 * MEGABYTE)],
     ["records with a length that is too large", () => filled(`${HEAD}999999\r\n\r\n`, 4 * MEGABYTE)],
-    ["records with a length just below the window's", () => filled(`${HEAD}4194000\r\n\r\n`, 12 * MEGABYTE)],
-    ["the same, compressed", () => gzipMember(filled(`${HEAD}1048400\r\n\r\n`, 12 * MEGABYTE))],
+    ["records with a length just below the window's", () => filled(`${HEAD}1048300\r\n\r\n`, 12 * MEGABYTE)],
+    ["the same, compressed", () => gzipMember(filled(`${HEAD}1048300\r\n\r\n`, 12 * MEGABYTE))],
     [
       "a header of blanks",
       () => Buffer.concat([Buffer.from(`${HEAD}1\r\nX:`), filled(" ", 250_000), Buffer.from("y\r\n\r\nz")]),
@@ -90,7 +90,7 @@ describe("ends within seconds", () => {
       () =>
         filled(Buffer.concat([Buffer.from("http:x"), filled(" ::: 2000", 65_000), Buffer.from("\n")]), 4 * MEGABYTE),
     ],
-    ["ARC records with nothing in them", () => filled("http://x/ 0.0.0.0 20040105000000 - 0\n", 6 * MEGABYTE)],
+    ["ARC records with nothing in them", () => filled("http://x/ 0.0.0.0 20040105000000 - 0\n", 3 * MEGABYTE)],
     ["line ends", () => Buffer.concat([Buffer.from(`${HEAD}1\r\n\r\nx`), filled("\r\n", 20 * MEGABYTE)])],
     ["zstd magics", () => filled("\x28\xb5\x2f\xfd\x00\x58", 4 * MEGABYTE)],
     ["zstd magics that ask for large windows", () => filled("\x28\xb5\x2f\xfd\x00\x78\x04\0\0", 2 * MEGABYTE)],

@@ -21,7 +21,7 @@ await Promise.all([loadFrames(), loadZstd()]);
 
 /** The smallest window that a reader takes. */
 const WINDOW = 1 << 19;
-const INPUT = 4 << 20;
+const INPUT = 1 << 20;
 
 function resource(size: number, byte = "x"): Buffer {
   return recordBytes(warcText({ type: "resource", uri: "http://example.org/", block: Buffer.alloc(size, byte) }));
