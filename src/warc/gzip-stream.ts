@@ -3,10 +3,11 @@
  * damage it looks for the next member that begins with a record.
  */
 import { crc32 } from "node:zlib";
+import { CompressedStream } from "./compressed-stream.ts";
 import { createInflater, type Inflater, PakoInflater } from "./inflater.ts";
-import type { MemberStream, Report } from "./member-stream.ts";
+import type { Report } from "./member-stream.ts";
 import { beginsRecord } from "./record-start.ts";
-import { type SourceWindow, Step, Window } from "./window.ts";
+import { type SourceWindow, Step } from "./window.ts";
 
 const HEADER_SIZE_MIN = 10;
 const TRAILER_SIZE = 8;
@@ -48,20 +49,12 @@ export function isGzip(bytes: Uint8Array, pos: number, end: number): boolean {
 
 type Phase = "between" | "searching" | "data" | "trailer";
 
-export class GzipStream implements MemberStream {
-  readonly out: Window;
-  private readonly input: SourceWindow;
-  private readonly report: Report;
+export class GzipStream extends CompressedStream {
   private readonly fast: Inflater = createInflater();
   private readonly careful = new PakoInflater();
   private readonly trial = Buffer.allocUnsafeSlow(TRIAL_SIZE);
   private inflater: Inflater = this.fast;
   private phase: Phase = "between";
-  private memberOffset = 0;
-  memberPos = 0;
-  /** Absent where the member is broken: nobody knows where it ends. */
-  private memberEndOffset: number | undefined = 0;
-  private previousEndOffset: number | undefined = 0;
   private dataOffset = 0;
   private size = 0;
   private crc = 0;
@@ -75,42 +68,18 @@ export class GzipStream implements MemberStream {
 
   /** With `searching` the input begins anywhere, and the first member behind that is looked for. */
   constructor(input: SourceWindow, capacity: number, report: Report, searching = false) {
-    this.input = input;
-    this.out = new Window(capacity);
-    this.report = report;
+    super(input, capacity, report);
     if (searching) {
       this.phase = "searching";
       this.searchFrom = Number.POSITIVE_INFINITY;
     }
   }
 
-  get memberEnded(): boolean {
+  override get memberEnded(): boolean {
     return this.phase === "between" || this.phase === "searching";
   }
 
-  load(): Promise<void> {
-    return this.input.load();
-  }
-
-  offset(): number {
-    return this.memberOffset;
-  }
-
-  inner(): number {
-    return this.out.pos - this.memberPos;
-  }
-
-  endOffset(): number | undefined {
-    if (this.memberEnded && this.out.available === 0) return this.memberEndOffset;
-    return this.out.pos === this.memberPos ? this.previousEndOffset : undefined;
-  }
-
-  raw(from: number, to: number): Uint8Array | undefined {
-    const { base, end, buffer } = this.input;
-    return from >= base && to <= base + end ? buffer.subarray(from - base, to - base) : undefined;
-  }
-
-  begin(continuing: boolean): Step {
+  override begin(continuing: boolean): Step {
     const { input } = this;
     if (!continuing) input.keep = input.pos;
     for (;;) {
@@ -152,14 +121,6 @@ export class GzipStream implements MemberStream {
     this.phase = "data";
   }
 
-  /** Reads on in the file; gives up holding compressed bytes where the window is too small for them. */
-  private fillInput(): Step {
-    const step = this.input.fill();
-    if (step !== Step.FULL) return step;
-    this.input.keep = this.input.pos;
-    return this.input.fill();
-  }
-
   private skipPadding(): Step {
     const { input } = this;
     // A source that answers later is asked again from the start.
@@ -183,7 +144,7 @@ export class GzipStream implements MemberStream {
     return Step.MORE;
   }
 
-  more(): Step {
+  override more(): Step {
     const { input, out } = this;
     if (this.memberEnded) return Step.END;
     for (;;) {

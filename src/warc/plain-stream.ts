@@ -44,7 +44,6 @@ export class PlainStream implements MemberStream {
   }
 
   raw(from: number, to: number): Uint8Array | undefined {
-    const { base, end, buffer } = this.out;
-    return from >= base && to <= base + end ? buffer.subarray(from - base, to - base) : undefined;
+    return this.out.view(from, to);
   }
 }

@@ -142,6 +142,12 @@ export class SourceWindow extends Window {
     return Step.MORE;
   }
 
+  /** The bytes of the source from one offset to another, if the window holds them. */
+  view(from: number, to: number): Uint8Array | undefined {
+    const { base, end, buffer } = this;
+    return from >= base && to <= base + end ? buffer.subarray(from - base, to - base) : undefined;
+  }
+
   /** Goes to an offset of the source, if the window holds it or the source can seek. */
   seek(offset: number): boolean {
     if (offset >= this.base && offset <= this.base + this.end) {

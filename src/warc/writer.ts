@@ -3,7 +3,7 @@
  * caller's business: a sink takes them in order. What comes out depends on nothing but what went in.
  */
 import { crc32 } from "node:zlib";
-import { ArchiveError, type Digest, digestOf, formatDigest, invariant } from "../base/index.ts";
+import { ArchiveError, digestOf, formatDigest, invariant } from "../base/index.ts";
 import { createDeflater, type Deflater, GZIP_LEVEL_DEFAULT } from "./deflater.ts";
 import { encodeFrame, ZSTD_LEVEL_DEFAULT } from "./zstd-codec.ts";
 
@@ -169,9 +169,4 @@ function* surround(head: Uint8Array, block: Iterable<Uint8Array>): Generator<Uin
   yield head;
   yield* block;
   yield SEPARATOR;
-}
-
-/** A digest as a header field has it. */
-export function digestField(name: "WARC-Payload-Digest" | "WARC-Block-Digest", digest: Digest): [string, string] {
-  return [name, formatDigest(digest)];
 }

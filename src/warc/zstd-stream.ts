@@ -3,8 +3,9 @@
  * skippable frame; a record is one frame or several. A frame that fits in the window is decoded at once, a larger one
  * block by block.
  */
-import type { MemberStream, Report } from "./member-stream.ts";
-import { type SourceWindow, Step, Window } from "./window.ts";
+import { CompressedStream } from "./compressed-stream.ts";
+import type { Report } from "./member-stream.ts";
+import { type SourceWindow, Step } from "./window.ts";
 import { BLOCK_HEADER_SIZE, BLOCK_SIZE_MAX, BlockDecoder } from "./zstd-blocks.ts";
 import {
   decodeFrame,
@@ -43,17 +44,9 @@ export function isZstd(bytes: Buffer, pos: number): boolean {
 
 type Phase = "between" | "searching" | "whole" | "blocks" | "checksum";
 
-export class ZstdStream implements MemberStream {
-  readonly out: Window;
-  memberPos = 0;
-  private readonly input: SourceWindow;
-  private readonly report: Report;
+export class ZstdStream extends CompressedStream {
   private dictionary: Uint8Array | undefined;
   private phase: Phase = "between";
-  private memberOffset = 0;
-  /** Absent where the frame is broken: nobody knows where it ends. */
-  private memberEndOffset: number | undefined = 0;
-  private previousEndOffset: number | undefined = 0;
   private header: ZstdFrameHeader | undefined;
   /** Decoded bytes that wait for room. */
   private pieces: Uint8Array[] = [];
@@ -71,40 +64,20 @@ export class ZstdStream implements MemberStream {
 
   /** The input is at the start of the file, where a dictionary may be; reading begins at the frame at `startAt`. */
   constructor(input: SourceWindow, capacity: number, report: Report, startAt = 0) {
-    this.input = input;
-    this.out = new Window(capacity);
-    this.report = report;
+    super(input, capacity, report);
     this.startAt = startAt;
   }
 
-  get memberEnded(): boolean {
+  override get memberEnded(): boolean {
     return this.phase === "between" || this.phase === "searching";
   }
 
-  async load(): Promise<void> {
+  override async load(): Promise<void> {
     if (!zstdLoaded()) await loadZstd();
-    else await this.input.load();
+    else await super.load();
   }
 
-  offset(): number {
-    return this.memberOffset;
-  }
-
-  inner(): number {
-    return this.out.pos - this.memberPos;
-  }
-
-  endOffset(): number | undefined {
-    if (this.memberEnded && this.out.available === 0) return this.memberEndOffset;
-    return this.out.pos === this.memberPos ? this.previousEndOffset : undefined;
-  }
-
-  raw(from: number, to: number): Uint8Array | undefined {
-    const { base, end, buffer } = this.input;
-    return from >= base && to <= base + end ? buffer.subarray(from - base, to - base) : undefined;
-  }
-
-  begin(continuing: boolean): Step {
+  override begin(continuing: boolean): Step {
     const { input, out } = this;
     if (!zstdLoaded()) return Step.NEED;
     if (!continuing) input.keep = input.pos;
@@ -160,13 +133,6 @@ export class ZstdStream implements MemberStream {
     if (input.available > 0) this.report("HT_GARBAGE", `${input.available} bytes that are no zstd frame`, input.offset);
     input.pos = input.keep = input.end;
     return Step.END;
-  }
-
-  private fillInput(): Step {
-    const step = this.input.fill();
-    if (step !== Step.FULL) return step;
-    this.input.keep = this.input.pos;
-    return this.input.fill();
   }
 
   private ensure(count: number): Step {
@@ -230,7 +196,7 @@ export class ZstdStream implements MemberStream {
     }
   }
 
-  more(): Step {
+  override more(): Step {
     const { out } = this;
     for (;;) {
       if (this.pieces.length > 0) {
