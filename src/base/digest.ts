@@ -125,6 +125,26 @@ function parseDigestValue(value: string, size: number): string | undefined {
   return undefined;
 }
 
+/**
+ * A digest in the form that another one is written in: its label, base32 or hex, large or small letters, padding. A
+ * form that is none of these becomes ours.
+ */
+export function formatDigestLike(sample: string, digest: Digest): string {
+  const colon = sample.indexOf(":");
+  const value = sample.slice(colon + 1);
+  const label = sample.slice(0, colon + 1);
+  const size = SIZES[digest.algorithm];
+  if (/^[0-9a-f]+$/i.test(value) && value.length === size * 2) {
+    return label + (/[A-F]/.test(value) ? digest.hex.toUpperCase() : digest.hex);
+  }
+  const bare = value.replace(/=+$/, "");
+  if (/^[a-z2-7]+$/i.test(bare) && bare.length === Math.ceil((size * 8) / 5)) {
+    const text = formatBase32(Buffer.from(digest.hex, "hex"));
+    return label + (/[a-z]/.test(bare) ? text.toLowerCase() : text) + value.slice(bare.length);
+  }
+  return formatDigest(digest);
+}
+
 export function equalDigests(one: Digest, other: Digest): boolean {
   return one.algorithm === other.algorithm && one.hex === other.hex;
 }

@@ -25,6 +25,7 @@ export const ERROR_TABLE = {
   HT_UNSUPPORTED: error(23, 501, "The format is known, but this part of it cannot be read or written here."),
   HT_CORRUPT: error(23, 500, "Bytes that Holotype itself wrote do not hold their checksum or invariant."),
   HT_VERIFY: error(23, 500, "An output did not prove equal to its input, and was thrown away."),
+  HT_CHANGED: error(23, 409, "An input is not as it was when the work began, so it was left alone."),
   HT_NO_SPACE: error(24, 507, "The disk is full, or a quota is used up."),
   HT_PEER_UNAVAILABLE: error(25, 502, "A server that holds the data does not answer."),
   HT_INTERRUPTED: error(130, 503, "The work was interrupted; what was finished stays."),

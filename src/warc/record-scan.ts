@@ -22,7 +22,8 @@ export interface ScanRequest {
   readonly payload?: readonly DigestAlgorithm[];
   /** Of the payload as stored, chunk markers and all; computed only where that differs. */
   readonly stored?: readonly DigestAlgorithm[];
-  /** Gets the payload piece by piece; views are valid during the call. */
+  /** Gets the block piece by piece, and the payload; views are valid during the call. */
+  readonly onBlock?: (bytes: Uint8Array) => void;
   readonly onPayload?: (bytes: Uint8Array) => void;
 }
 
@@ -111,6 +112,7 @@ class RecordScanner {
   push(bytes: Uint8Array): void {
     this.blockSize += bytes.length;
     if (this.request.block !== undefined) this.blockSet.update(bytes);
+    this.request.onBlock?.(bytes);
     this.pushBody(this.started ? bytes : this.start(bytes));
   }
 

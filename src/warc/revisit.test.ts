@@ -140,7 +140,7 @@ test.each(["sha256", "md5", "sha512"] as const)("the block digest is made anew i
     ...LINES,
     `WARC-Block-Digest: ${algorithm.toUpperCase()}:${digestOf(algorithm, BLOCK).hex}`,
   ]);
-  const digest = formatDigest(digestOf(algorithm, Buffer.from(HTTP, "latin1")));
+  const digest = `${algorithm.toUpperCase()}:${digestOf(algorithm, Buffer.from(HTTP, "latin1")).hex}`;
   expect(found).toEqual([...CHANGED, `WARC-Block-Digest: ${digest}`, ...ADDED, OWN, ...END]);
 });
 
@@ -175,7 +175,7 @@ test("folded values are replaced as a whole", () => {
 
 test("the other profile", () => {
   const { record, http } = readRecord(LINES);
-  const { head } = formatRevisit(record, http, ORIGINAL, PAYLOAD, "server-not-modified");
+  const { head } = formatRevisit(record, http, ORIGINAL, PAYLOAD, { profile: "server-not-modified" });
   const profile = "http://netpreserve.org/warc/1.1/revisit/server-not-modified";
   expect(head.toString("latin1").split("\r\n")).toEqual([
     ...CHANGED,

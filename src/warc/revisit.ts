@@ -1,8 +1,19 @@
 /**
- * Turns the header of a captured response into that of a revisit record. Fields are changed where they stand and ours
- * are appended behind them, so that the original header can be put together again. The block is the HTTP header alone.
+ * Turns the header of a captured response into that of a revisit record, and back. Fields are changed where they stand
+ * and ours are appended behind them, so that the original header can be put together again. The block is the HTTP header
+ * alone.
  */
-import { ArchiveError, createHasher, type Digest, formatDigest, parseDigest } from "../base/index.ts";
+import {
+  ArchiveError,
+  type Digest,
+  digestOf,
+  formatDigest,
+  formatDigestLike,
+  parseAlgorithm,
+  parseDigest,
+} from "../base/index.ts";
+import type { ArcLine } from "./arc-line.ts";
+import type { FieldBlock } from "./field-block.ts";
 import type { HttpHead } from "./http-head.ts";
 import type { WarcRecord } from "./record.ts";
 
@@ -16,6 +27,18 @@ export interface OriginalReference {
   /** Without brackets. */
   readonly id?: string | undefined;
 }
+
+/** What a revisit tells of the record whose place it took, so that the record can be put together again. */
+export interface ReplacedRecord {
+  /** Of the whole record, uncompressed: header, block and separator. */
+  readonly digest: Digest;
+  /** How its body was cut, where it was stored chunked. */
+  readonly chunks?: string | undefined;
+}
+
+/** The type and the digest of the record that a revisit took the place of. First of the fields that we append. */
+export const REPLACED_FIELD = "Holotype-Replaced";
+export const CHUNKS_FIELD = "Holotype-Chunks";
 
 /** The profile's URI in the record's own version of the standard: 1.0 records have 1.0 profiles. */
 export function profileUri(profile: RevisitProfile, version: string): string {
@@ -36,80 +59,143 @@ export function parseProfile(uri: string | undefined): RevisitProfile | undefine
   }
 }
 
+const BRACKETS = /^<(.*)>$/s;
+
+/** What a revisit refers to, as far as it tells. */
+export function refersToOf(
+  revisit: WarcRecord,
+): { uri: string | undefined; date: string | undefined; id: string | undefined } | undefined {
+  const field = (name: string) => revisit.headers.get(name)?.replace(BRACKETS, "$1");
+  const [uri, date, id] = [field("warc-refers-to-target-uri"), field("warc-refers-to-date"), field("warc-refers-to")];
+  return uri === undefined && date === undefined && id === undefined ? undefined : { uri, date, id };
+}
+
 export interface Revisit {
   readonly head: Buffer;
   readonly block: Buffer;
 }
 
+/** What of a record its revisit is made from; a `WarcRecord` is one. */
+export interface RevisitedHead {
+  readonly version: string;
+  readonly headers: FieldBlock;
+  readonly arc?: ArcLine | undefined;
+}
+
+export interface RevisitOptions {
+  readonly profile?: RevisitProfile | undefined;
+  readonly replaced?: ReplacedRecord | undefined;
+}
+
 /**
  * The revisit that stands for `record`. Its payload must be that of `original`, stored in the same framing. Everything
- * the record says of itself is kept: id, date, version line, unknown fields and their order.
+ * the record says of itself is kept: id, date, version line, unknown fields and their order. A record that is no HTTP
+ * message has no `http`, and its revisit an empty block.
  */
 export function formatRevisit(
-  record: WarcRecord,
-  http: HttpHead,
+  record: RevisitedHead,
+  http: HttpHead | undefined,
   original: OriginalReference,
   payloadDigest: Digest,
-  profile: RevisitProfile = "identical-payload-digest",
+  options: RevisitOptions = {},
 ): Revisit {
   if (record.arc !== undefined) {
-    throw new ArchiveError("HT_UNSUPPORTED", "an ARC file has no revisit records; convert it first", record);
+    throw new ArchiveError("HT_UNSUPPORTED", "an ARC file has no revisit records; convert it first");
   }
-  const block = Buffer.from(http.text, "latin1");
-  const claimed = record.payloadDigest === undefined ? undefined : parseDigest(record.payloadDigest);
-  const added: [string, string][] = [
-    ["WARC-Profile", profileUri(profile, record.version)],
-    ["WARC-Refers-To-Target-URI", original.uri],
-    ["WARC-Refers-To-Date", original.date],
-  ];
-  if (original.id !== undefined) added.splice(1, 0, ["WARC-Refers-To", `<${original.id}>`]);
-  if (claimed === undefined) added.push(["WARC-Payload-Digest", formatDigest(payloadDigest)]);
-  if (record.truncated === undefined) added.push(["WARC-Truncated", "length"]);
-  const changed = changeFields(record, (name) => {
+  const { profile = "identical-payload-digest", replaced } = options;
+  const block = Buffer.from(http?.text ?? "", "latin1");
+  const { headers } = record;
+  const claim = headers.get("warc-payload-digest");
+  const claimed = claim === undefined ? undefined : parseDigest(claim);
+  const added: [string, string][] = [];
+  if (replaced !== undefined) {
+    const type = headers.get("warc-type") ?? "";
+    added.push([REPLACED_FIELD, `${type} ${formatDigest(replaced.digest)}`]);
+    if (replaced.chunks !== undefined) added.push([CHUNKS_FIELD, replaced.chunks]);
+  }
+  added.push(["WARC-Profile", profileUri(profile, record.version)]);
+  if (original.id !== undefined) added.push(["WARC-Refers-To", `<${original.id}>`]);
+  added.push(["WARC-Refers-To-Target-URI", original.uri], ["WARC-Refers-To-Date", original.date]);
+  // One that could not be read is replaced where it stands.
+  if (claim === undefined) added.push(["WARC-Payload-Digest", formatDigest(payloadDigest)]);
+  if (headers.get("warc-truncated") === undefined) added.push(["WARC-Truncated", "length"]);
+  const changed = changeFields(headers.text, (name) => {
     switch (name) {
       case "warc-type":
         return "revisit";
       case "content-length":
         return String(block.length);
       case "warc-block-digest":
-        return formatDigest(sameAlgorithm(record.blockDigest, block));
+        return digestLike(headers.get("warc-block-digest") ?? "", block);
       case "warc-payload-digest":
-        // One that could not be read is replaced by ours.
         return claimed === undefined ? formatDigest(payloadDigest) : undefined;
       default:
         return undefined;
     }
   });
-  const without =
-    claimed === undefined && record.payloadDigest !== undefined
-      ? added.filter(([name]) => name !== "WARC-Payload-Digest")
-      : added;
-  const lines = without.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  return { head: Buffer.concat([changed, Buffer.from(`${lines}\r\n`)]), block };
+  const lines = added.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  return { head: Buffer.concat([Buffer.from(changed, "latin1"), Buffer.from(`${lines}\r\n`)]), block };
 }
 
-function sameAlgorithm(claim: string | undefined, block: Uint8Array): Digest {
-  const algorithm = (claim === undefined ? undefined : parseDigest(claim)?.algorithm) ?? "sha1";
-  const hasher = createHasher(algorithm);
-  hasher.update(block);
-  return hasher.finish();
+/** The digest of bytes in the algorithm and form of a claim; sha1 where the claim cannot be read. */
+function digestLike(claim: string, bytes: Uint8Array): string {
+  const algorithm = parseAlgorithm(claim) ?? "sha1";
+  return formatDigestLike(claim, digestOf(algorithm, bytes));
+}
+
+/** What a revisit of ours says of the record it took the place of; absent in every other. */
+export function replacedBy(revisit: WarcRecord): (ReplacedRecord & { readonly type: string }) | undefined {
+  const field = /^(\S+) (\S+)$/.exec(revisit.headers.get(REPLACED_FIELD.toLowerCase()) ?? "");
+  const digest = field === null ? undefined : parseDigest(field[2]!);
+  if (digest === undefined) return undefined;
+  return { type: field![1]!, digest, chunks: revisit.headers.get(CHUNKS_FIELD.toLowerCase()) };
+}
+
+/**
+ * The header of the record that a revisit of ours took the place of, blank line included, as Latin-1. `blockDigest`
+ * gives the digest of the record's block in the algorithm it is asked for.
+ */
+export function replacedHead(
+  revisitHead: string,
+  type: string,
+  blockSize: number,
+  blockDigest: (claim: string) => Digest | undefined,
+): string {
+  const cut = revisitHead.lastIndexOf(`\n${REPLACED_FIELD}: `) + 1;
+  const lineEnd = /\r*\n/.exec(revisitHead)?.[0] ?? "\r\n";
+  const kept = changeFields(revisitHead.slice(0, cut), (name, value) => {
+    switch (name) {
+      case "warc-type":
+        return type;
+      case "content-length":
+        return String(blockSize);
+      case "warc-block-digest": {
+        const digest = blockDigest(value);
+        return digest === undefined ? undefined : formatDigestLike(value, digest);
+      }
+      default:
+        return undefined;
+    }
+  });
+  return kept + lineEnd;
 }
 
 /** The header's lines with some values changed, without the blank line. All other bytes stay. */
-function changeFields(record: WarcRecord, change: (lowerName: string) => string | undefined): Buffer {
-  const [versionLine, ...lines] = record.headers.text.match(/[^\n]*\n/g) ?? [];
+function changeFields(text: string, change: (lowerName: string, value: string) => string | undefined): string {
+  const [versionLine, ...lines] = text.match(/[^\n]*\n/g) ?? [];
   const kept = [versionLine ?? ""];
   let changed = false;
   for (const line of lines) {
     // A folded value goes as a whole.
     if (changed && /^[ \t]/.test(line)) continue;
     const field = /^([^:\s]+)[ \t]*:[ \t]*/.exec(line);
-    const value = field === null ? undefined : change(field[1]!.toLowerCase());
+    const end = field === null ? 0 : Math.max(field[0].length, endOfValue(line));
+    const value = field === null ? undefined : change(field[1]!.toLowerCase(), line.slice(field[0].length, end));
     changed = value !== undefined;
-    kept.push(changed ? `${field![0]}${value}${line.slice(Math.max(field![0].length, endOfValue(line)))}` : line);
+    kept.push(changed ? `${field![0]}${value}${line.slice(end)}` : line);
   }
   while (/^\r*\n$/.test(kept.at(-1)!)) kept.pop();
-  return Buffer.from(kept.join(""), "latin1");
+  return kept.join("");
 }
 
 /** Where the line end and the blanks before it begin. A regular expression would try every run of blanks. */

@@ -1,0 +1,4 @@
+export * from "./candidate.ts";
+export * from "./capture-set.ts";
+export * from "./chooser.ts";
+export * from "./policy.ts";

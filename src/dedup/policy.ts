@@ -1,0 +1,39 @@
+/** What the keeper of a collection may ask for beyond the rules that always hold. */
+import { ArchiveError } from "../base/index.ts";
+
+export interface Policy {
+  /** Replace only where at least so many bytes are saved. */
+  readonly minSaving?: number | undefined;
+  /** Replace only media types that fit one of these patterns (`image/*`). */
+  readonly mime?: readonly string[] | undefined;
+  /** Never replace media types that fit one of these. */
+  readonly notMime?: readonly string[] | undefined;
+  /** A duplicate must be a capture of the same URI as its original. */
+  readonly sameUrl?: boolean | undefined;
+  /** An original may be at most so many days older than its duplicate. */
+  readonly maxAgeDays?: number | undefined;
+}
+
+const PATTERN = /^[a-z0-9!#$&^_.+*-]+\/[a-z0-9!#$&^_.+*-]+$/i;
+
+/** Compiles patterns of media types: `*` stands for anything but a slash, and `-` for records without a type. */
+export function mimeMatcher(patterns: readonly string[]): (mime: string | undefined) => boolean {
+  const tests = patterns.map((pattern) => {
+    if (pattern !== "-" && !PATTERN.test(pattern)) {
+      throw new ArchiveError("HT_USAGE", `not a pattern of media types: ${pattern} (try image/*)`);
+    }
+    const source = pattern
+      .split("*")
+      .map((part) => part.replace(/[\\^$.+()[\]{}|]/g, "\\$&"))
+      .join("[^/]*");
+    return new RegExp(`^${source}$`, "i");
+  });
+  return (mime) => tests.some((test) => test.test(mime ?? "-"));
+}
+
+/** A policy ready for use: says whether a media type may be replaced. */
+export function mimeFilter(policy: Policy): (mime: string | undefined) => boolean {
+  const wanted = policy.mime === undefined ? undefined : mimeMatcher(policy.mime);
+  const unwanted = policy.notMime === undefined ? undefined : mimeMatcher(policy.notMime);
+  return (mime) => (wanted === undefined || wanted(mime)) && (unwanted === undefined || !unwanted(mime));
+}
