@@ -177,6 +177,8 @@ describe("files", () => {
     const entries: Readonly<Record<string, string>> = {
       "src/cli/main.ts": "the bin of package.json",
       "src/pipeline/worker.ts": "started as a thread, by its URL",
+      "src/pipeline/stage-worker.ts": "started as a thread, by its URL",
+      "src/pipeline/http-source-worker.ts": "started as a thread, by its URL",
     };
     const doors = Object.values(MANIFEST.exports).map((path) => path.replace(/^\.\/dist\/(.*)\.js$/, "src/$1.ts"));
     const scripts = Object.values(MANIFEST.scripts).flatMap((line) => line.match(/\bscripts\/\S+\.mjs\b/g) ?? []);

@@ -9,6 +9,8 @@ export interface OptionSpec {
   readonly value?: string;
   readonly help: string;
   readonly default?: string | boolean;
+  /** May be given more than once. */
+  readonly multiple?: boolean;
 }
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>;
@@ -18,6 +20,8 @@ export interface Arguments {
   /** The value of a string option, or its default. */
   text(name: string): string | undefined;
   flag(name: string): boolean;
+  /** All values of an option that may be given more than once. */
+  list(name: string): readonly string[];
 }
 
 export interface Command {
@@ -44,9 +48,9 @@ const COMMON: OptionSpecs = {
 
 export function parseArguments(command: Command, argv: readonly string[]): Arguments {
   const options = Object.fromEntries(
-    Object.entries({ ...COMMON, ...command.options }).map(([name, { type, short }]) => [
+    Object.entries({ ...COMMON, ...command.options }).map(([name, { type, short, multiple }]) => [
       name,
-      short === undefined ? { type } : { type, short },
+      { type, ...(short === undefined ? {} : { short }), ...(multiple === true ? { multiple } : {}) },
     ]),
   );
   try {
@@ -55,6 +59,7 @@ export function parseArguments(command: Command, argv: readonly string[]): Argum
       positionals,
       text: (name) => (values[name] as string | undefined) ?? (command.options[name]?.default as string | undefined),
       flag: (name) => (values[name] ?? command.options[name]?.default) === true,
+      list: (name) => (values[name] as string[] | undefined) ?? [],
     };
   } catch (cause) {
     // Node goes on to explain; its first sentence is enough.

@@ -6,12 +6,31 @@ import { cat } from "./cat.ts";
 import { check } from "./check.ts";
 import { type Command, formatHelp, parseArguments } from "./command.ts";
 import { convert } from "./convert.ts";
+import { dedup } from "./dedup.ts";
 import { index } from "./index-command.ts";
 import { ls } from "./ls.ts";
 import { manifest } from "./manifest.ts";
+import { merge } from "./merge.ts";
+import { plan } from "./plan.ts";
+import { resolve } from "./resolve.ts";
+import { rewrite } from "./rewrite.ts";
+import { split } from "./split.ts";
 import { VERSION } from "./version.ts";
 
-const COMMANDS: readonly Command[] = [ls, cat, check, index, convert, manifest];
+const COMMANDS: readonly Command[] = [
+  ls,
+  cat,
+  check,
+  index,
+  convert,
+  dedup,
+  manifest,
+  resolve,
+  plan,
+  split,
+  merge,
+  rewrite,
+];
 
 function formatOverview(): string {
   const width = Math.max(...COMMANDS.map((command) => command.name.length)) + 2;

@@ -1,5 +1,6 @@
-import { DIGEST_ALGORITHMS } from "../base/index.ts";
-import { writeStandardOutput } from "../disk/index.ts";
+import { ArchiveError, DIGEST_ALGORITHMS } from "../base/index.ts";
+import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
+import { HalfManifest } from "../pipeline/index.ts";
 import { type Command, parseChoice, requireFiles } from "./command.ts";
 import { survey, THREADS_OPTION } from "./survey-run.ts";
 
@@ -8,10 +9,14 @@ export const manifest: Command = {
   purpose: "Print a line with the payload's digest for each response and resource record.",
   usage: "FILE…",
   details: `Columns, separated by tabs: file, offset, length, URI, date, digest, payload size, status, media type, framing,
-record id, flags. The digest is computed from the payload, never taken from the header. Lines come in the order of the
-input whatever the number of threads. With --json each line is an object.`,
+record id, flags. The digest is computed from the payload, not taken from the header unless --trust-headers is given, and
+then the flags say so. Lines come in the order of the input whatever the number of threads.`,
   options: {
     digest: { type: "string", value: "ALGORITHM", help: DIGEST_ALGORITHMS.join(", "), default: "sha256" },
+    "trust-headers": { type: "boolean", help: "take digests from headers where they are of that algorithm" },
+    revisits: { type: "boolean", help: "lines for revisit records too, with what they refer to" },
+    format: { type: "string", value: "FORMAT", help: "tsv or json", default: "tsv" },
+    resume: { type: "string", value: "FILE", help: "go on with this half-written manifest; lines are added to it" },
     ...THREADS_OPTION,
   },
   exits: "3 some inputs were skipped · 4 damage was found",
@@ -21,8 +26,20 @@ input whatever the number of threads. With --json each line is an object.`,
   ],
   async run(args) {
     const digest = parseChoice("digest", args.text("digest"), DIGEST_ALGORITHMS);
-    const request = { kind: "manifest", options: { digest, json: args.flag("json") } } as const;
-    const { exit } = await survey(requireFiles(manifest, args), request, args, { onText: writeStandardOutput });
+    const json = args.flag("json") || parseChoice("format", args.text("format"), ["tsv", "json"]) === "json";
+    const trustHeaders = args.flag("trust-headers");
+    const request = {
+      kind: "manifest",
+      options: { digest, json, trustHeaders, revisits: args.flag("revisits") },
+    } as const;
+    const files = requireFiles(manifest, args);
+    const path = args.text("resume");
+    if (path === undefined) return (await survey(files, request, args, { onText: writeStandardOutput })).exit;
+    if (json) throw new ArchiveError("HT_USAGE", "only a manifest of columns can be resumed");
+    using half = new HalfManifest(nodeDisk, path);
+    const run = { onText: half.write, from: half.restart };
+    const { exit } = await survey(files, request, args, run);
+    half.finish();
     return exit;
   },
 };

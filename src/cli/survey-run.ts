@@ -33,6 +33,8 @@ export interface SurveyRun {
   readonly onText: (text: string | Uint8Array) => void;
   /** Where the command tells warnings itself. */
   readonly onWarning?: (warning: Warning) => void;
+  /** Which of the inputs are still to be done; default all. */
+  readonly from?: (inputs: readonly Input[]) => readonly Input[];
 }
 
 export interface SurveyResult {
@@ -70,7 +72,8 @@ export async function survey(
     }
   };
   const threads = parseCount("threads", args.text("threads") ?? "1", 1, THREADS_MAX);
-  const inputs = takeInputs(files, onSkip);
+  const all = takeInputs(files, onSkip);
+  const inputs = run.from === undefined ? all : run.from(all);
   const options = { threads, onText: run.onText, onWarning, onSkip, onProgress: progress.update };
   const summary = await runTask(nodeDisk, inputs, request, options);
   progress.clear();

@@ -1,7 +1,7 @@
 /** Talk to people goes to standard error: progress on a terminal, warnings, summaries. Data goes to standard output. */
 import { formatPlace, type Warning } from "../base/index.ts";
 import { writeStandardError } from "../disk/index.ts";
-import type { RunProgress, SkippedInput } from "../pipeline/index.ts";
+import type { DedupProgress, RunProgress, SkippedInput } from "../pipeline/index.ts";
 
 const UNITS = ["B", "kB", "MB", "GB", "TB", "PB"] as const;
 
@@ -43,6 +43,35 @@ export class ProgressLine {
       `${formatDuration(left)} left`,
       progress.file,
     ];
+    writeStandardError(CLEAR + parts.join("  ").slice(0, (process.stderr.columns ?? 80) - 1));
+  };
+
+  clear(): void {
+    if (this.shown) writeStandardError(CLEAR);
+    this.shown = false;
+  }
+}
+
+/** The same for a job of several stages. */
+export class StageLine {
+  private stage = "";
+  private startMs = 0;
+  private drawnMs = 0;
+  private shown = false;
+
+  readonly update = ({ stage, done, total, saved }: DedupProgress): void => {
+    const now = performance.now();
+    if (stage !== this.stage) {
+      this.stage = stage;
+      this.startMs = now;
+    }
+    if (!process.stderr.isTTY || now - this.drawnMs < REDRAW_MS) return;
+    this.drawnMs = now;
+    this.shown = true;
+    const rate = done / ((now - this.startMs) / 1000);
+    const parts = [stage.padEnd(9), `${((total > 0 ? done / total : 1) * 100).toFixed(0).padStart(3)} %`];
+    if (done > 0 && rate > 0) parts.push(`${formatSize(rate)}/s`, `${formatDuration((total - done) / rate)} left`);
+    if (saved > 0) parts.push(`${formatSize(saved)} saved`);
     writeStandardError(CLEAR + parts.join("  ").slice(0, (process.stderr.columns ?? 80) - 1));
   };
 

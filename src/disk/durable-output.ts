@@ -76,6 +76,12 @@ export class DurableOutput implements ByteSink, Disposable {
     this.#bufferedSize = 0;
   }
 
+  /** Makes durable what was written so far, under its unfinished name. */
+  sync(): void {
+    this.flush();
+    this.#file.sync();
+  }
+
   /** Reads back what was written so far, to verify it before it gets its name. The caller closes it before `commit`. */
   openForReading(): DiskFile {
     this.flush();

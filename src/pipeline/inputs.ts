@@ -1,10 +1,11 @@
 /**
  * What may stand on the command line for an archive: a file, a folder of them, a WACZ, one file inside a WACZ
- * (`x.wacz!archive/data.warc.gz`), or `-` for standard input.
+ * (`x.wacz!archive/data.warc.gz`), the URL of a file on a server that answers range requests, or `-` for standard input.
  */
 import { ArchiveError } from "../base/index.ts";
 import { type Disk, readStandardInput } from "../disk/index.ts";
 import { type ByteSource, isZip, openZipEntry, rangeSource, readZipEntries, type ZipEntry } from "../warc/index.ts";
+import { isUrl, openUrl } from "./http-source.ts";
 
 /** One archive file. Plain data, so that it can be sent to a worker thread. */
 export interface Input {
@@ -43,8 +44,9 @@ export function findInputs(disk: Disk, names: readonly string[], onSkip: (skippe
     }
   };
   for (const name of names) {
-    const stat = name === STANDARD_INPUT ? undefined : disk.stat(name);
-    if (name === STANDARD_INPUT) inputs.push({ name, path: name, entries: [], size: undefined });
+    const stat = name === STANDARD_INPUT || isUrl(name) ? undefined : disk.stat(name);
+    if (isUrl(name)) take(name, () => expandFile(disk, name));
+    else if (name === STANDARD_INPUT) inputs.push({ name, path: name, entries: [], size: undefined });
     else if (stat === undefined) take(name, () => [expandEntryName(disk, name)]);
     else if (stat.kind === "folder") {
       take(name, () => {
@@ -112,6 +114,7 @@ function* expandZip(source: ByteSource, path: string, outer: readonly string[]):
 }
 
 function openFile(disk: Disk, path: string): ByteSource {
+  if (isUrl(path)) return openUrl(path);
   const file = disk.open(path, "read");
   return {
     name: path,

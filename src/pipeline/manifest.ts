@@ -3,7 +3,9 @@
  * those of WARCsum (file, offset, length, URI, date, digest); the others are ours. Obeys docs/format/manifest.md.
  */
 import {
+  type Digest,
   type DigestAlgorithm,
+  ERROR_TABLE,
   formatDigest,
   isDamage,
   loadDigest,
@@ -11,37 +13,25 @@ import {
   parseDigest,
   type Warning,
 } from "../base/index.ts";
-import { mediaType, type RecordScan, type ScanRequest, scanRecord, type WarcRecord } from "../warc/index.ts";
+import {
+  mediaType,
+  type RecordScan,
+  refersToOf,
+  type ScanRequest,
+  scanRecord,
+  type WarcRecord,
+} from "../warc/index.ts";
+import { formatColumn, formatManifestLine } from "./manifest-line.ts";
 import type { RecordTask } from "./task.ts";
 
 export interface ManifestOptions {
   readonly digest: DigestAlgorithm;
   /** Objects instead of columns. */
   readonly json?: boolean;
-}
-
-export const MANIFEST_COLUMNS = [
-  "file",
-  "offset",
-  "length",
-  "uri",
-  "date",
-  "digest",
-  "payload size",
-  "status",
-  "mime",
-  "framing",
-  "record id",
-  "flags",
-] as const;
-
-const UNSAFE = /[\t\n\r]/;
-
-/** A value as a column: a tab or line end in it is percent-encoded, an absent one is a dash. */
-function column(value: string | undefined): string {
-  if (value === undefined || value === "") return "-";
-  if (!UNSAFE.test(value)) return value;
-  return value.replace(/[\t\n\r]/g, (c) => `%0${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  /** Take a digest of the asked algorithm from the header where there is one, instead of computing it. */
+  readonly trustHeaders?: boolean;
+  /** Lines for revisit records too, with the originals that they refer to. */
+  readonly revisits?: boolean;
 }
 
 export async function createManifest(options: ManifestOptions): Promise<RecordTask> {
@@ -53,41 +43,71 @@ class Manifest implements RecordTask {
   private readonly algorithm: DigestAlgorithm;
   private readonly plain: ScanRequest;
   private readonly both: ScanRequest;
-  private readonly json: boolean;
+  private readonly options: ManifestOptions;
   private file = "-";
 
-  constructor({ digest: algorithm, json }: ManifestOptions) {
+  constructor(options: ManifestOptions) {
+    const { digest: algorithm } = options;
+    this.options = options;
     this.algorithm = algorithm;
-    this.json = json === true;
     this.plain = { payload: [algorithm] };
     this.both = { payload: [algorithm], stored: [algorithm] };
   }
 
   beginFile(name: string): void {
-    this.file = column(name);
+    this.file = formatColumn(name);
   }
 
   record(record: WarcRecord, warn: (warning: Warning) => void): string {
     const { type } = record;
+    if (type === "revisit" && this.options.revisits === true) return this.revisit(record);
     if (type !== "response" && type !== "resource") return "";
     const claim = record.payloadDigest;
     // Where the header's digest is of another algorithm it cannot be judged, and the stored form is of no interest.
     const judged = claim !== undefined && parseAlgorithm(claim) === this.algorithm;
-    const scan = scanRecord(record, judged ? this.both : this.plain);
+    const trusted = judged && this.options.trustHeaders === true ? parseDigest(claim) : undefined;
+    const scan = scanRecord(record, trusted !== undefined ? {} : judged ? this.both : this.plain);
     for (const finding of scan.findings) {
       warn({ ...finding, file: record.file, offset: record.offset });
     }
     record.drain();
-    const digest = formatDigest(scan.payloadDigests[0]!);
-    const verdict = claim === undefined ? "none" : judged ? judge(claim, digest, scan) : "unchecked";
+    const digest = formatDigest(trusted ?? scan.payloadDigests[0]!);
+    const verdict = verdictOf(claim, digest, { judged, trusted, scan });
     const mime = scan.http === undefined ? record.blockType : mediaType(scan.http.headers.get("content-type"));
     const flags = flagsOf(record, scan, verdict);
-    if (this.json) return `${JSON.stringify(toObject(record, scan, digest, mime, flags))}\n`;
+    if (this.options.json === true) return `${JSON.stringify(toObject(record, scan, digest, mime, flags))}\n`;
     return (
-      `${this.file}\t${record.offset}\t${record.length ?? "-"}\t${column(record.uri)}\t${column(record.dateText)}\t` +
-      `${digest}\t${scan.payloadSize}\t${scan.http?.status ?? "-"}\t${column(mime)}\t` +
-      `${scan.framing}\t${column(record.id)}\t${flags}\n`
+      `${this.file}\t${record.offset}\t${record.length ?? "-"}\t${formatColumn(record.uri)}\t` +
+      `${formatColumn(record.dateText)}\t${digest}\t${scan.payloadSize}\t${scan.http?.status ?? "-"}\t` +
+      `${formatColumn(mime)}\t${scan.framing}\t${formatColumn(record.id)}\t${flags}\n`
     );
+  }
+
+  /** A revisit holds no payload: its digest is a claim, and its line tells what it refers to. */
+  private revisit(record: WarcRecord): string {
+    record.drain();
+    const claim = record.payloadDigest === undefined ? undefined : parseDigest(record.payloadDigest);
+    const refersTo = refersToOf(record);
+    const flags = ["revisit", ...(record.inner === undefined ? [] : [`inner:${record.inner}`])];
+    if (record.warnings.some(isDamage)) flags.push("damaged");
+    const line = {
+      file: record.file,
+      offset: record.offset,
+      length: record.length,
+      uri: record.uri,
+      date: record.dateText,
+      digest: claim === undefined ? undefined : formatDigest(claim),
+      payloadSize: undefined,
+      status: undefined,
+      mime: undefined,
+      framing: undefined,
+      id: record.id,
+      flags,
+      extension: undefined,
+      copy: undefined,
+      original: refersTo === undefined ? undefined : { ...refersTo, file: undefined, offset: undefined },
+    };
+    return this.options.json === true ? `${JSON.stringify(line)}\n` : `${formatManifestLine(line)}\n`;
   }
 }
 
@@ -108,7 +128,18 @@ function toObject(record: WarcRecord, scan: RecordScan, digest: string, mime: st
   };
 }
 
-function judge(claim: string, digest: string, scan: RecordScan): "transferred" | "stored" | "wrong" {
+interface Evidence {
+  /** The claim is of the algorithm that was asked for. */
+  readonly judged: boolean;
+  /** The claim, where it was taken without a look at the bytes. */
+  readonly trusted: Digest | undefined;
+  readonly scan: RecordScan;
+}
+
+function verdictOf(claim: string | undefined, digest: string, { judged, trusted, scan }: Evidence): string {
+  if (claim === undefined) return "none";
+  if (trusted !== undefined) return "trusted";
+  if (!judged) return "unchecked";
   if (claim === digest) return "transferred";
   const hex = parseDigest(claim)?.hex;
   if (scan.payloadDigests[0]!.hex === hex) return "transferred";
@@ -118,10 +149,13 @@ function judge(claim: string, digest: string, scan: RecordScan): "transferred" |
 /** What keeps a record from being an original or a duplicate, and how the digest in its header held. */
 function flagsOf(record: WarcRecord, scan: RecordScan, verdict: string): string {
   let flags = `header-digest:${verdict}`;
+  if (record.arc !== undefined) flags += ",arc";
+  if (record.type === "resource") flags += ",resource";
   if (record.inner !== undefined) flags += `,inner:${record.inner}`;
   if (scan.payloadSize === 0) flags += ",empty";
   if (record.truncated !== undefined) flags += ",truncated";
   if (record.segmented) flags += ",segmented";
-  if (!scan.complete || record.warnings.some(isDamage)) flags += ",damaged";
+  const broken = scan.findings.some((finding) => ERROR_TABLE[finding.code].kind === "damage");
+  if (broken || !scan.complete || record.warnings.some(isDamage)) flags += ",damaged";
   return flags;
 }

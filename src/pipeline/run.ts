@@ -16,6 +16,8 @@ export interface RunOptions {
   readonly onWarning?: (warning: Warning) => void;
   readonly onSkip?: (skipped: SkippedInput) => void;
   readonly onProgress?: (progress: RunProgress) => void;
+  /** All text of this input has been handed out. */
+  readonly onInputDone?: (input: Input) => void;
 }
 
 export interface RunProgress {
@@ -103,6 +105,7 @@ export class Gatherer {
       this.skipped++;
       this.options.onSkip?.({ name: part.input.name, error });
     }
+    if (part.end === Number.POSITIVE_INFINITY) this.options.onInputDone?.(part.input);
   }
 
   summary(): RunSummary {

@@ -1,0 +1,163 @@
+import { availableParallelism } from "node:os";
+import { ArchiveError, DIGEST_ALGORITHMS, isDamage, type Warning } from "../base/index.ts";
+import type { Policy } from "../dedup/index.ts";
+import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
+import { type DedupOptions, type DedupResult, dedup as dedupFiles } from "../pipeline/index.ts";
+import { type Arguments, type Command, type OptionSpecs, parseChoice, parseCount, requireFiles } from "./command.ts";
+import { formatCount, formatSize, StageLine, say, tellSkipped, tellWarning } from "./talk.ts";
+import { VERSION } from "./version.ts";
+
+const WARNINGS_SHOWN_MAX = 20;
+const THREADS_MAX = 256;
+
+export const POLICY_OPTIONS: OptionSpecs = {
+  "min-saving": { type: "string", value: "BYTES", help: "replace only what saves so many bytes", default: "1" },
+  mime: { type: "string", value: "LIST", help: "replace only these media types: image/*,text/css" },
+  "not-mime": { type: "string", value: "LIST", help: "never replace these" },
+  "same-url": { type: "boolean", help: "an original must be a capture of the same URL" },
+  "max-age": { type: "string", value: "DAYS", help: "an original may be at most so many days older" },
+};
+
+export function parsePolicy(args: Arguments): Policy {
+  const list = (name: string) =>
+    args
+      .text(name)
+      ?.split(",")
+      .map((pattern) => pattern.trim());
+  const maxAge = args.text("max-age");
+  return {
+    minSaving: parseCount("min-saving", args.text("min-saving") ?? "1", 0, Number.MAX_SAFE_INTEGER),
+    ...(list("mime") === undefined ? {} : { mime: list("mime") }),
+    ...(list("not-mime") === undefined ? {} : { notMime: list("not-mime") }),
+    ...(args.flag("same-url") ? { sameUrl: true } : {}),
+    ...(maxAge === undefined ? {} : { maxAgeDays: parseCount("max-age", maxAge, 0, 1_000_000) }),
+  };
+}
+
+/** Where the output goes: exactly one of `-o DIR` and `--in-place`. */
+export function parseTarget(args: Arguments): string | undefined {
+  const output = args.text("output");
+  if ((output !== undefined) === args.flag("in-place")) {
+    throw new ArchiveError("HT_USAGE", "say where the output goes: -o DIR or --in-place");
+  }
+  return output?.replace(/(?<=.)\/+$/, "");
+}
+
+export const dedup: Command = {
+  name: "dedup",
+  purpose: "Replace duplicate records in archive files by revisits; undo it with restore.",
+  usage: "FILE… -o DIR | --in-place",
+  details: `Payloads with one digest are compared byte for byte. The earliest capture of a payload stays; the others become
+revisit records that refer to it and keep their HTTP headers. Everything else is copied byte for byte. An output gets its
+name after it has been read back and proven. The job's state, its ledger and its report are kept in the job folder; after
+a kill, a power cut or a full disk the same command goes on where it stopped.`,
+  options: {
+    output: { type: "string", short: "o", value: "DIR", help: "folder for the rewritten files" },
+    "in-place": { type: "boolean", help: "replace each file by its rewritten form, once that is proven" },
+    "dry-run": { type: "boolean", help: "print what would be saved, and touch nothing" },
+    ...POLICY_OPTIONS,
+    known: {
+      type: "string",
+      multiple: true,
+      value: "FILE",
+      help: "manifest, CDX or CDXJ of earlier holdings to refer to",
+    },
+    digest: { type: "string", value: "ALGORITHM", help: DIGEST_ALGORITHMS.join(", "), default: "sha256" },
+    job: { type: "string", value: "DIR", help: "job folder (default: holotype-job in the output or beside the files)" },
+    keep: { type: "boolean", help: "keep manifests and plan in the job folder" },
+    "no-compare": { type: "boolean", help: "believe in digests; not advisable" },
+    threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core)" },
+  },
+  exits: "3 inputs were skipped or records are damaged · 24 no space; run it again when there is some",
+  examples: [
+    "holotype dedup samples --dry-run",
+    "holotype dedup samples -o /tmp/deduplicated",
+    "holotype verify /tmp/deduplicated --against samples",
+  ],
+  async run(args) {
+    const digest = parseChoice("digest", args.text("digest"), DIGEST_ALGORITHMS);
+    return await runDedup(requireFiles(dedup, args), args, {
+      output: args.flag("dry-run") ? args.text("output") : parseTarget(args),
+      digest,
+      policy: parsePolicy(args),
+      compare: !args.flag("no-compare"),
+      keep: args.flag("keep"),
+      known: args.list("known"),
+    });
+  },
+};
+
+/** What `dedup` and `rewrite` share: progress, warnings, interruption, the summary, the exit code. */
+export async function runDedup(files: readonly string[], args: Arguments, options: DedupOptions): Promise<number> {
+  const json = args.flag("json");
+  const dryRun = args.flag("dry-run");
+  const threads = args.text("threads");
+  const line = new StageLine();
+  let shown = 0;
+  const onWarning = (warning: Warning) => {
+    if (!isDamage(warning) && warning.code !== "HT_REVISIT_ORPHAN" && warning.code !== "HT_VERIFY") return;
+    line.clear();
+    if (++shown <= WARNINGS_SHOWN_MAX) tellWarning(warning, json);
+    else if (shown === WARNINGS_SHOWN_MAX + 1 && !json) say("… and more; holotype check tells all");
+  };
+  const interrupted = () => {
+    line.clear();
+    say(dryRun ? "stopped" : "stopped; what is finished stays. Run the same command again to go on");
+    process.exit(130);
+  };
+  process.once("SIGINT", interrupted);
+  try {
+    const result = await dedupFiles(nodeDisk, files, {
+      ...options,
+      dryRun,
+      threads: threads === undefined ? availableParallelism() : parseCount("threads", threads, 1, THREADS_MAX),
+      job: args.text("job"),
+      software: VERSION,
+      onProgress: line.update,
+      onWarning,
+      onSkip: (skipped) => {
+        line.clear();
+        tellSkipped(skipped, json);
+      },
+      onTell: (message) => {
+        line.clear();
+        if (!json) say(message);
+      },
+    });
+    line.clear();
+    writeStandardOutput(json ? `${JSON.stringify(toJson(result))}\n` : formatResult(result, dryRun));
+    return result.skipped.length > 0 || result.damage > 0 || result.orphans > 0 ? 3 : 0;
+  } finally {
+    line.clear();
+    process.off("SIGINT", interrupted);
+  }
+}
+
+function toJson(result: DedupResult) {
+  const skipped = result.skipped.map(({ name, error }) => ({ name, code: error.code, message: error.message }));
+  return { ...result, savedBytes: result.bytesBefore - result.bytesAfter, skipped };
+}
+
+function formatResult(result: DedupResult, dryRun: boolean): string {
+  const saved = result.bytesBefore - result.bytesAfter;
+  const share = result.bytesBefore === 0 ? 0 : saved / result.bytesBefore;
+  const left = Object.entries(result.left);
+  const rows: [string, string][] = [
+    ["files", `${formatCount(result.files, "file")}, ${result.filesChanged.toLocaleString("en")} with duplicates`],
+    ["records", `${formatCount(result.records, "record")} with a payload`],
+    [
+      "duplicates",
+      `${result.duplicates.toLocaleString("en")} found, ${result.replaced.toLocaleString("en")} ${dryRun ? "would be replaced" : "replaced"}`,
+    ],
+    ...left.map(([reason, count]): [string, string] => ["", `${count.toLocaleString("en")} left (${reason})`]),
+    ["size", `${formatSize(result.bytesBefore)} → ${formatSize(result.bytesAfter)}`],
+    ["saved", `${formatSize(saved)} (${(share * 100).toFixed(1)} %), ${saved.toLocaleString("en")} bytes`],
+  ];
+  if (result.collisions > 0) rows.push(["collisions", `${result.collisions}: one digest, other bytes; told apart`]);
+  if (result.orphans > 0) rows.push(["orphans", `${result.orphans} revisits of the input lead to no original`]);
+  if (result.damage > 0) rows.push(["damage", `${formatCount(result.damage, "place")}; copied as it is`]);
+  if (result.skipped.length > 0) rows.push(["skipped", formatCount(result.skipped.length, "file")]);
+  if (result.report !== undefined) rows.push(["report", result.report.html]);
+  if (dryRun) rows.push(["", "nothing was changed"]);
+  return rows.map(([name, value]) => `${name.padEnd(12)}${value}\n`).join("");
+}

@@ -1,0 +1,73 @@
+/** Manifests as the stages take them: files, or standard input where none is named; and lines as they come out. */
+import { ArchiveError } from "../base/index.ts";
+import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
+import {
+  BY_DIGEST,
+  BY_DIGEST_AND_URI,
+  BY_PLACE,
+  type LineOrder,
+  MANIFEST_COLUMNS,
+  type ManifestText,
+  readInputLines,
+  readTextLines,
+} from "../pipeline/index.ts";
+
+export const ORDERS: Readonly<Record<string, LineOrder>> = {
+  digest: BY_DIGEST,
+  "digest-url": BY_DIGEST_AND_URI,
+  place: BY_PLACE,
+};
+
+export function takeManifests(names: readonly string[]): ManifestText[] {
+  return (names.length === 0 ? ["-"] : names).map((name) => {
+    if (name === "-") return { name: "standard input", lines: readInputLines() };
+    if (nodeDisk.stat(name)?.kind !== "file") {
+      throw new ArchiveError("HT_NOT_FOUND", `${name}: no such manifest`, { file: name });
+    }
+    return { name, lines: readTextLines(nodeDisk, name) };
+  });
+}
+
+const TEXT_SIZE = 1 << 16;
+
+/** Gathers lines for standard output, as they are or as JSON. */
+export class LineOutput {
+  private text = "";
+  private readonly json: boolean;
+
+  constructor(json: boolean) {
+    this.json = json;
+  }
+
+  write(line: string): void {
+    this.text += this.json ? `${toJson(line)}\n` : `${line}\n`;
+    if (this.text.length > TEXT_SIZE) this.flush();
+  }
+
+  flush(): void {
+    if (this.text !== "") writeStandardOutput(this.text);
+    this.text = "";
+  }
+}
+
+const NUMBERS: ReadonlySet<string> = new Set([
+  "offset",
+  "length",
+  "payload size",
+  "status",
+  "hash extension",
+  "copy number",
+  "original offset",
+]);
+
+/** An object whose keys are the names of the columns. */
+function toJson(line: string): string {
+  const columns = line.split("\t").map((value, i): [string, unknown] => {
+    const name = MANIFEST_COLUMNS[i] ?? `column ${i + 1}`;
+    const key = name.replace(/ (\w)/g, (_, letter: string) => letter.toUpperCase());
+    if (value === "-") return [key, null];
+    if (name === "flags") return [key, value.split(",")];
+    return [key, NUMBERS.has(name) ? Number(value) : value];
+  });
+  return JSON.stringify(Object.fromEntries(columns));
+}

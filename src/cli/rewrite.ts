@@ -1,0 +1,31 @@
+import { ArchiveError } from "../base/index.ts";
+import { type Command, parseCount, requireFiles } from "./command.ts";
+import { parseTarget, runDedup } from "./dedup.ts";
+
+export const rewrite: Command = {
+  name: "rewrite",
+  purpose: "Replace the records that a plan calls copies by revisits.",
+  usage: "--plan PLAN FILE… -o DIR | --in-place",
+  details: `The last stage: everything but the copies is copied byte for byte, each output is read back and proven before it gets
+its name, and the ledger for restore is kept in the job folder. Lines of the plan about other files are passed over.`,
+  options: {
+    plan: { type: "string", value: "PLAN", help: "what plan printed" },
+    output: { type: "string", short: "o", value: "DIR", help: "folder for the rewritten files" },
+    "in-place": { type: "boolean", help: "replace each file by its rewritten form, once that is proven" },
+    "dry-run": { type: "boolean", help: "print what would be saved, and touch nothing" },
+    "min-saving": { type: "string", value: "BYTES", help: "replace only what saves so many bytes", default: "1" },
+    job: { type: "string", value: "DIR", help: "job folder (default: holotype-job in the output or beside the files)" },
+    threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core)" },
+  },
+  exits: "3 inputs were skipped · 24 no space; run it again when there is some",
+  examples: ["holotype rewrite --plan plan.tsv samples -o /tmp/deduplicated"],
+  async run(args) {
+    const plan = args.text("plan");
+    if (plan === undefined) throw new ArchiveError("HT_USAGE", "say which plan with --plan PLAN");
+    return await runDedup(requireFiles(rewrite, args), args, {
+      output: args.flag("dry-run") ? args.text("output") : parseTarget(args),
+      policy: { minSaving: parseCount("min-saving", args.text("min-saving") ?? "1", 0, Number.MAX_SAFE_INTEGER) },
+      plan,
+    });
+  },
+};

@@ -1,0 +1,148 @@
+/** What a job came to: counted over its plan and its ledgers, as figures and as a page. */
+import { formatIso, systemClock } from "../base/index.ts";
+import type { Disk } from "../disk/index.ts";
+import type { DedupOptions, DedupResult } from "./dedup.ts";
+import { DedupStatistics } from "./dedup-statistics.ts";
+import type { JobFile } from "./job-files.ts";
+import type { JobFolder } from "./job-folder.ts";
+import { readLedger } from "./ledger.ts";
+import { flagValue, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
+import { formatReportHtml } from "./report-html.ts";
+import { formatReportJson, type ReportMetadata } from "./report-shape.ts";
+import { RevisitJoin } from "./revisit-join.ts";
+import type { RewriteResult } from "./rewrite-job.ts";
+
+type Counts = Omit<DedupResult, "damage" | "job" | "report" | "resumed" | "skipped">;
+
+export interface JobReport {
+  readonly json: string;
+  readonly html: string;
+  readonly counts: Counts;
+}
+
+export function reportJob(
+  disk: Disk,
+  job: JobFolder,
+  files: readonly JobFile[],
+  results: ReadonlyMap<string, RewriteResult>,
+  options: DedupOptions,
+): JobReport {
+  const statistics = new DedupStatistics();
+  const recordsOf = new Map<string, number>();
+  let collisions = 0;
+  let records = 0;
+  let duplicates = 0;
+  using join = new RevisitJoin(disk, { scratchParent: job.path });
+  for (const text of job.lines("plan.tsv")) {
+    const line = parseManifestLine(text, "plan.tsv");
+    join.add(line);
+    if (line.flags.includes("revisit")) continue;
+    records++;
+    recordsOf.set(line.file, (recordsOf.get(line.file) ?? 0) + 1);
+    if ((line.extension ?? 0) > 0 && line.copy === 1) collisions++;
+    if ((line.copy ?? 0) > 1) duplicates++;
+    statistics.addRecord(line, decisionOf(line));
+  }
+  countRewritten(disk, job, files, results, statistics);
+  const left: Record<string, number> = {};
+  let [filesChanged, replaced, bytesBefore, bytesAfter] = [0, 0, 0, 0];
+  for (const file of files) {
+    const result = results.get(file.name);
+    if (result === undefined) continue;
+    bytesBefore += result.bytesBefore;
+    bytesAfter += result.bytesAfter;
+    replaced += result.replaced;
+    if (result.replaced > 0) filesChanged++;
+    for (const [reason, count] of Object.entries(result.left)) left[reason] = (left[reason] ?? 0) + count;
+    statistics.addFile({
+      input: file.path,
+      output: file.output,
+      bytesBefore: result.bytesBefore,
+      bytesAfter: result.bytesAfter,
+      records: recordsOf.get(file.name) ?? 0,
+      replaced: result.replaced,
+    });
+  }
+  let orphans = 0;
+  for (const { original, revisit } of join.pairs()) {
+    if (original !== undefined) continue;
+    orphans++;
+    const refersTo = revisit.original?.uri ?? revisit.digest ?? "(nothing)";
+    options.onWarning?.({
+      code: "HT_REVISIT_ORPHAN",
+      message: `its original, ${refersTo}, is not among the files`,
+      file: revisit.file,
+      offset: revisit.offset,
+    });
+  }
+  const report = statistics.finish(metadataOf(job, options));
+  const counts: Counts = {
+    files: files.length,
+    filesChanged,
+    records,
+    duplicates,
+    replaced,
+    left,
+    bytesBefore,
+    bytesAfter,
+    collisions,
+    orphans,
+  };
+  return { json: formatReportJson(report), html: formatReportHtml(report), counts };
+}
+
+function decisionOf(line: ManifestLine) {
+  const { copy } = line;
+  if (copy === undefined) return { kind: "kept", reason: flagValue(line, "kept") ?? "unknown" } as const;
+  return copy === 1 ? ({ kind: "original" } as const) : ({ kind: "duplicate", copy } as const);
+}
+
+/** The copies of the plan are sorted by place, and so are the entries of each ledger. */
+function countRewritten(
+  disk: Disk,
+  job: JobFolder,
+  files: readonly JobFile[],
+  results: ReadonlyMap<string, RewriteResult>,
+  statistics: DedupStatistics,
+): void {
+  const ledgers = new Map(files.map((file) => [file.name, file.ledger]));
+  let file: string | undefined;
+  let entries: Iterator<{ inputOffset: number; inputLength: number; outputLength: number }> | undefined;
+  let entry: IteratorResult<{ inputOffset: number; inputLength: number; outputLength: number }> | undefined;
+  for (const text of job.lines("copies.tsv")) {
+    const line = parseManifestLine(text, "copies.tsv");
+    if (line.file !== file) {
+      file = line.file;
+      const ledger = results.has(file) ? readLedger(disk, ledgers.get(file) ?? "") : undefined;
+      entries = ledger?.entries[Symbol.iterator]();
+      entry = entries?.next();
+    }
+    if (entry === undefined || entry.done === true || entry.value.inputOffset !== line.offset) {
+      statistics.addLeft(line, "left");
+      continue;
+    }
+    statistics.addRewritten(line, entry.value.inputLength, entry.value.outputLength);
+    entry = entries!.next();
+  }
+}
+
+function metadataOf(job: JobFolder, options: DedupOptions): ReportMetadata {
+  const { settings, startedMs } = job.state;
+  const { policy } = settings;
+  const clock = options.clock ?? systemClock;
+  const told = { digest: settings.digest, compare: settings.compare, output: settings.output ?? "in place" };
+  const asked = Object.entries(policy).filter(([, value]) => value !== undefined);
+  return {
+    versions: { holotype: options.software ?? "library" },
+    startedAt: formatIso(startedMs),
+    finishedAt: formatIso(clock.now()),
+    settings: { ...told, ...Object.fromEntries(asked) },
+    proofs: [
+      settings.compare
+        ? "Payloads with one digest were compared byte for byte before any was called a duplicate."
+        : "Payloads were taken for equal by their digests alone: they were not compared.",
+      "Every record that was replaced can be put together again; its digest is in the ledger.",
+      "Every file was read back and compared with its input before it got its name.",
+    ],
+  };
+}

@@ -1,0 +1,492 @@
+/** One run over a job: does the stages whose results are not there yet, one after the other. */
+import { availableParallelism } from "node:os";
+import { ArchiveError, type DigestAlgorithm, type ErrorCode } from "../base/index.ts";
+import { createDurably, type Disk, DurableOutput } from "../disk/index.ts";
+import type { DedupOptions, DedupResult, DedupStage } from "./dedup.ts";
+import { reportJob } from "./dedup-report.ts";
+import type { Input, SkippedInput } from "./inputs.ts";
+import { isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
+import type { JobFolder } from "./job-folder.ts";
+import { readKnown } from "./known-index.ts";
+import { readLedger } from "./ledger.ts";
+import { LineSorter } from "./line-sorter.ts";
+import { BY_DIGEST, BY_PLACE, formatManifestLine, fromSortable, type LineOrder, toSortable } from "./manifest-line.ts";
+import { Planner } from "./plan.ts";
+import { cutByDigest, type ResolveJob } from "./resolve-job.ts";
+import type { RewriteJob, RewriteResult } from "./rewrite-job.ts";
+import { runTask } from "./run.ts";
+import { runStageJobs } from "./stage-pool.ts";
+import { readTextLines } from "./text-lines.ts";
+
+/** Inputs are read in groups of about this size; a run that was stopped begins its last group again. */
+const GROUP_SIZE = 64 << 20;
+const INTERMEDIATE = ["manifest", "sorted.tsv", "resolved", "plan.tsv", "copies.tsv"] as const;
+
+interface GroupFindings {
+  readonly skipped: readonly { readonly name: string; readonly code: ErrorCode; readonly message: string }[];
+}
+
+export class DedupRun {
+  private readonly disk: Disk;
+  private readonly job: JobFolder;
+  private readonly inputs: readonly Input[];
+  private readonly options: DedupOptions;
+  private readonly skipped: SkippedInput[];
+  private readonly threads: number;
+  private saved = 0;
+
+  constructor(disk: Disk, job: JobFolder, inputs: readonly Input[], options: DedupOptions, skipped: SkippedInput[]) {
+    this.disk = disk;
+    this.job = job;
+    this.inputs = inputs;
+    this.options = options;
+    this.skipped = skipped;
+    this.threads = options.threads ?? availableParallelism();
+  }
+
+  async run(): Promise<Omit<DedupResult, "damage">> {
+    const { job } = this;
+    if (job.has("report.json")) return this.finished();
+    this.sayWhere();
+    if (!job.has("plan.tsv")) {
+      await this.makeManifest();
+      this.sort();
+      await this.resolve();
+    }
+    this.plan();
+    const results = await this.rewrite();
+    return this.report(results);
+  }
+
+  private tell(message: string): void {
+    this.options.onTell?.(message);
+  }
+
+  private progress(stage: DedupStage, done: number, total: number): void {
+    this.options.onProgress?.({ stage, done, total, saved: this.saved });
+  }
+
+  /** What an earlier run left, in words. */
+  private sayWhere(): void {
+    const { job } = this;
+    if (!job.resumed) return;
+    const stage = job.has("copies.tsv")
+      ? "rewriting"
+      : job.has("plan.tsv")
+        ? "planning"
+        : job.has("sorted.tsv")
+          ? "comparing"
+          : "reading";
+    this.tell(`going on with the job in ${job.path}: ${stage}`);
+  }
+
+  private finished(): Omit<DedupResult, "damage"> {
+    const { job } = this;
+    this.tell(`the job in ${job.path} is finished; nothing is left to do`);
+    const [line] = job.lines("result.json");
+    const result = JSON.parse(line!) as Omit<DedupResult, "damage" | "skipped" | "resumed">;
+    return { ...result, resumed: true, skipped: this.skipped };
+  }
+
+  /** The inputs in groups, the same in every run. */
+  private groups(): Input[][] {
+    const sizes = new Map([...this.files().values()].map((file) => [file.path, file.size]));
+    const groups: Input[][] = [];
+    let size = GROUP_SIZE;
+    for (const input of this.inputs) {
+      if (size >= GROUP_SIZE) {
+        groups.push([]);
+        size = 0;
+      }
+      groups.at(-1)!.push(input);
+      size += input.entries.length === 0 ? (sizes.get(input.path) ?? 0) : (input.size ?? 0);
+    }
+    return groups;
+  }
+
+  private files(): ReadonlyMap<string, JobFile> {
+    return loadJobFiles(this.disk, this.job.file("files.jsonl"));
+  }
+
+  private async makeManifest(): Promise<void> {
+    const { disk, job, threads } = this;
+    if (job.has("sorted.tsv")) return;
+    const groups = this.groups();
+    const left = groups.map((group, i) => ({ group, part: partName(i) })).filter(({ part }) => !job.has(part));
+    const inputs = left.flatMap(({ group }) => group);
+    if (inputs.length === 0) return;
+    const parts = new GroupParts(disk, job, left);
+    try {
+      const digest = job.state.settings.digest as DigestAlgorithm;
+      await runTask(
+        disk,
+        inputs,
+        { kind: "manifest", options: { digest, revisits: true } },
+        {
+          threads,
+          onText: (text) => parts.write(text),
+          onSkip: (skipped) => parts.skip(skipped),
+          ...(this.options.onWarning === undefined ? {} : { onWarning: this.options.onWarning }),
+          onProgress: ({ bytesDone, bytesTotal }) => this.progress("reading", bytesDone, bytesTotal),
+          onInputDone: () => parts.done(),
+        },
+      );
+    } finally {
+      parts[Symbol.dispose]();
+    }
+  }
+
+  /** Files that could not be read to their end, from this run and earlier ones: no record of theirs takes part. */
+  private readSkipped(): Set<string> {
+    const names = new Set<string>();
+    for (const [i] of this.groups().entries()) {
+      const findings = findingsName(i);
+      if (!this.job.has(findings)) continue;
+      const [line] = this.job.lines(findings);
+      for (const { name, code, message } of (JSON.parse(line!) as GroupFindings).skipped) {
+        names.add(name);
+        const skipped = { name, error: new ArchiveError(code, message, { file: name }) };
+        if (this.skipped.every((other) => other.name !== name)) {
+          this.skipped.push(skipped);
+          this.options.onSkip?.(skipped);
+        }
+      }
+    }
+    return names;
+  }
+
+  private sort(): void {
+    const { job } = this;
+    const left = this.readSkipped();
+    const manifests = () => this.manifestLines(left);
+    job.makeLines("sorted.tsv", () => this.sorted("sorting", manifests(), BY_DIGEST));
+  }
+
+  private *manifestLines(left: ReadonlySet<string>): Generator<string> {
+    for (const [i] of this.groups().entries()) {
+      for (const line of this.job.lines(partName(i))) {
+        if (left.size === 0 || !left.has(line.slice(0, line.indexOf("\t")))) yield line;
+      }
+    }
+  }
+
+  private *sorted(stage: DedupStage, lines: Iterable<string>, order: LineOrder): Generator<string> {
+    using sorter = new LineSorter(this.disk, { scratchParent: this.job.path });
+    for (const line of lines) sorter.add(toSortable(line, order, stage));
+    for (const chunk of sorter.sorted()) {
+      const sortables = chunk.toString("utf8").split("\n");
+      sortables.pop();
+      for (const sortable of sortables) yield fromSortable(sortable, order);
+    }
+  }
+
+  private async resolve(): Promise<void> {
+    const { disk, job } = this;
+    if (!job.state.settings.compare) return;
+    const manifest = job.file("sorted.tsv");
+    const all = this.stretches();
+    const jobs = all
+      .map(
+        ({ start, end }, i): ResolveJob => ({
+          kind: "resolve",
+          manifest,
+          start,
+          end,
+          output: job.file(stretchName(i)),
+          locator: {},
+        }),
+      )
+      .filter(({ output }) => disk.stat(output) === undefined);
+    const total = all.at(-1)?.end ?? 0;
+    let done = total - jobs.reduce((sum, { start, end }) => sum + end - start, 0);
+    await runStageJobs(disk, jobs, this.threads, {
+      onWarning: (warning) => this.options.onWarning?.(warning),
+      onResult: ({ start, end }, result) => {
+        if (result instanceof ArchiveError) throw result;
+        done += end - start;
+        this.progress("comparing", done, total);
+      },
+    });
+  }
+
+  private stretches(): { start: number; end: number }[] {
+    return cutByDigest(this.disk, this.job.file("sorted.tsv"), this.job.state.stretchSize);
+  }
+
+  private plan(): void {
+    const { job } = this;
+    job.makeLines("plan.tsv", () => this.planned());
+    job.makeLines("copies.tsv", () => this.sorted("planning", this.copies(), BY_PLACE));
+  }
+
+  private *planned(): Generator<string> {
+    const { disk, job } = this;
+    const { policy, compare, known } = job.state.settings;
+    using planner = new Planner(disk, policy, { scratchParent: job.path });
+    const names = compare ? this.stretches().map((_, i) => stretchName(i)) : ["sorted.tsv"];
+    for (const name of names) for (const line of job.lines(name)) planner.add(line, name);
+    for (const path of known) for (const line of readKnown(disk, path)) planner.addKnown(line);
+    for (const { line } of planner.planned()) yield formatManifestLine(line);
+  }
+
+  private *copies(): Generator<string> {
+    for (const line of this.job.lines("plan.tsv")) if (isCopy(line)) yield line;
+  }
+
+  private async rewrite(): Promise<Map<string, RewriteResult>> {
+    const results = new Map<string, RewriteResult>();
+    const failed = new Set<string>(this.skipped.map(({ name }) => name.split("!")[0]!));
+    const stretches = this.stretchesByFile();
+    let queue = this.rewriteJobs(stretches, failed, results);
+    while (queue.length > 0) {
+      const before = failed.size;
+      await this.runRewrites(queue, results, failed);
+      // What was written before a file failed may refer to it: those are written again without such references.
+      queue = failed.size > before ? this.undoReferring(stretches, failed, results) : [];
+    }
+    return results;
+  }
+
+  private rewriteJobs(
+    stretches: ReadonlyMap<string, { start: number; end: number }>,
+    failed: ReadonlySet<string>,
+    results: Map<string, RewriteResult>,
+  ): RewriteJob[] {
+    const { disk, job } = this;
+    const inPlace = job.state.settings.output === undefined;
+    const dryRun = this.options.dryRun === true;
+    const jobs: RewriteJob[] = [];
+    for (const file of this.files().values()) {
+      const stretch = stretches.get(file.name) ?? { start: 0, end: 0 };
+      const done = dryRun ? undefined : doneBefore(disk, file);
+      if (done !== undefined) results.set(file.name, done);
+      else if (failed.has(file.name) && stretch.start === stretch.end && inPlace) continue;
+      else if (inPlace && stretch.start === stretch.end) {
+        results.set(file.name, { replaced: 0, left: {}, bytesBefore: file.size, bytesAfter: file.size });
+      } else jobs.push(this.rewriteJob(file, stretch, failed));
+    }
+    return jobs;
+  }
+
+  private rewriteJob(
+    file: JobFile,
+    { start, end }: { start: number; end: number },
+    failed: ReadonlySet<string>,
+  ): RewriteJob {
+    return {
+      kind: "rewrite",
+      file: file.name,
+      files: this.job.file("files.jsonl"),
+      copies: this.job.file("copies.tsv"),
+      start,
+      end,
+      minSaving: Math.max(1, this.job.state.settings.policy.minSaving ?? 1),
+      dryRun: this.options.dryRun === true,
+      missing: [...failed],
+      prove: this.options.prove !== false,
+    };
+  }
+
+  private async runRewrites(
+    jobs: readonly RewriteJob[],
+    results: Map<string, RewriteResult>,
+    failed: Set<string>,
+  ): Promise<void> {
+    const { disk } = this;
+    const files = this.files();
+    const sizeOf = (job: RewriteJob) => files.get(job.file)!.size;
+    const total = jobs.reduce((sum, job) => sum + sizeOf(job), 0);
+    const partly = new Map<string, number>();
+    let finished = 0;
+    const show = () => this.progress("rewriting", finished + sum(partly.values()), total);
+    for (const job of jobs) if (!job.dryRun) disk.makeFolder(parentOf(files.get(job.file)!.output));
+    await runStageJobs(disk, jobs, this.threads, {
+      onProgress: (job, bytes) => {
+        partly.set(job.file, bytes);
+        show();
+      },
+      onResult: (job, result) => {
+        partly.delete(job.file);
+        finished += sizeOf(job);
+        if (result instanceof ArchiveError) this.fail(job, result, failed, total - finished + sizeOf(job));
+        else {
+          results.set(job.file, result);
+          this.saved += result.bytesBefore - result.bytesAfter;
+        }
+        show();
+      },
+    });
+  }
+
+  private fail(job: RewriteJob, error: ArchiveError, failed: Set<string>, needed: number): void {
+    if (error.code === "HT_NO_SPACE") {
+      const message = `${error.message}; up to ${needed} bytes are needed for the rest. What is finished stays; run the same command again to go on`;
+      throw new ArchiveError("HT_NO_SPACE", message, error.place);
+    }
+    failed.add(job.file);
+    const skipped = { name: job.file, error };
+    this.skipped.push(skipped);
+    this.options.onSkip?.(skipped);
+  }
+
+  /** Outputs that refer to records of files that failed, taken back; as jobs to be done again. */
+  private undoReferring(
+    stretches: ReadonlyMap<string, { start: number; end: number }>,
+    failed: ReadonlySet<string>,
+    results: Map<string, RewriteResult>,
+  ): RewriteJob[] {
+    const { disk, job } = this;
+    if (job.state.settings.output === undefined) return [];
+    const jobs: RewriteJob[] = [];
+    for (const file of this.files().values()) {
+      const stretch = stretches.get(file.name);
+      if (stretch === undefined || failed.has(file.name) || !results.has(file.name)) continue;
+      if (!this.refersTo(stretch, failed)) continue;
+      disk.remove(file.output);
+      disk.remove(file.ledger);
+      results.delete(file.name);
+      jobs.push(this.rewriteJob(file, stretch, failed));
+    }
+    return jobs;
+  }
+
+  private refersTo({ start, end }: { start: number; end: number }, failed: ReadonlySet<string>): boolean {
+    for (const line of readTextLines(this.disk, this.job.file("copies.tsv"), start, end)) {
+      const original = line.split("\t", 18)[17]?.split("!")[0];
+      if (original !== undefined && failed.has(original)) return true;
+    }
+    return false;
+  }
+
+  /** Which bytes of the sorted copies are whose. */
+  private stretchesByFile(): Map<string, { start: number; end: number }> {
+    const stretches = new Map<string, { start: number; end: number }>();
+    let position = 0;
+    for (const line of this.job.lines("copies.tsv")) {
+      const file = line.slice(0, line.indexOf("\t"));
+      const size = Buffer.byteLength(line) + 1;
+      const there = stretches.get(file);
+      if (there === undefined) stretches.set(file, { start: position, end: position + size });
+      else there.end = position + size;
+      position += size;
+    }
+    return stretches;
+  }
+
+  private report(results: ReadonlyMap<string, RewriteResult>): Omit<DedupResult, "damage"> {
+    const { disk, job, options } = this;
+    this.progress("reporting", 0, 1);
+    const dryRun = options.dryRun === true;
+    const { json, html, counts } = reportJob(disk, job, [...this.files().values()], results, options);
+    const result = {
+      ...counts,
+      job: job.path,
+      report: dryRun ? undefined : { json: job.file("report.json"), html: job.file("report.html") },
+    };
+    if (!dryRun) {
+      const write = (name: string, text: string) =>
+        createDurably(disk, job.file(name), (output) => output.write(Buffer.from(text)), { replace: true });
+      write("report.html", html);
+      write("result.json", `${JSON.stringify(result)}\n`);
+      write("report.json", json);
+      if (options.keep !== true) job.clear(INTERMEDIATE);
+    }
+    return { ...result, resumed: job.resumed, skipped: this.skipped };
+  }
+}
+
+function sum(values: Iterable<number>): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}
+
+function parentOf(path: string): string {
+  const slash = path.lastIndexOf("/");
+  return slash < 0 ? "." : path.slice(0, slash) || "/";
+}
+
+function partName(i: number): string {
+  return `manifest/${String(i + 1).padStart(6, "0")}.tsv`;
+}
+
+function findingsName(i: number): string {
+  return `manifest/${String(i + 1).padStart(6, "0")}.json`;
+}
+
+function stretchName(i: number): string {
+  return `resolved/${String(i + 1).padStart(6, "0")}.tsv`;
+}
+
+/** A line with a copy number above 1. */
+function isCopy(line: string): boolean {
+  const copy = line.split("\t", 14)[13];
+  return copy !== undefined && copy !== "-" && copy !== "1";
+}
+
+/** What an earlier run made of the file, as its ledger tells; absent where it is still to be done. */
+function doneBefore(disk: Disk, file: JobFile): RewriteResult | undefined {
+  const ledger = readLedger(disk, file.ledger);
+  if (ledger === undefined) return undefined;
+  const { output } = ledger.head;
+  if (disk.stat(file.output)?.sizeBytes !== output.size) return undefined;
+  if (file.output === file.path && isUnchanged(disk, file)) return undefined;
+  let replaced = 0;
+  for (const _ of ledger.entries) replaced++;
+  return { replaced, left: {}, bytesBefore: file.size, bytesAfter: output.size };
+}
+
+/** Writes the manifests of groups one after another, each durable when the last input of its group is done. */
+class GroupParts implements Disposable {
+  private readonly disk: Disk;
+  private readonly job: JobFolder;
+  private readonly groups: readonly { readonly group: readonly Input[]; readonly part: string }[];
+  private at = 0;
+  private inputsDone = 0;
+  private skipped: SkippedInput[] = [];
+  private output: DurableOutput | undefined;
+
+  constructor(disk: Disk, job: JobFolder, groups: readonly { group: readonly Input[]; part: string }[]) {
+    this.disk = disk;
+    this.job = job;
+    this.groups = groups;
+  }
+
+  private current(): DurableOutput {
+    this.output ??= DurableOutput.begin(this.disk, this.job.file(this.groups[this.at]!.part), { replace: true });
+    return this.output;
+  }
+
+  write(text: string | Uint8Array): void {
+    this.current().write(typeof text === "string" ? Buffer.from(text) : text);
+  }
+
+  skip(skipped: SkippedInput): void {
+    this.skipped.push(skipped);
+  }
+
+  /** One more input has given all its lines. */
+  done(): void {
+    const { group, part } = this.groups[this.at]!;
+    if (++this.inputsDone < group.length) return;
+    const output = this.current();
+    if (this.skipped.length > 0) {
+      const findings: GroupFindings = {
+        skipped: this.skipped.map(({ name, error }) => ({ name, code: error.code, message: error.message })),
+      };
+      const path = this.job.file(part.replace(/tsv$/, "json"));
+      createDurably(this.disk, path, (file) => file.write(Buffer.from(`${JSON.stringify(findings)}\n`)), {
+        replace: true,
+      });
+    }
+    output.commit();
+    this.output = undefined;
+    this.skipped = [];
+    this.inputsDone = 0;
+    this.at++;
+  }
+
+  [Symbol.dispose](): void {
+    this.output?.abort();
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * Deduplication after the crawl, from start to end on one machine: manifest, resolve, plan, rewrite, report. Every stage
+ * leaves its result in the job folder, so that the same call goes on where the last one stopped.
+ */
+import { resolve as absolute, basename, dirname, relative } from "node:path";
+import { ArchiveError, type Clock, type DigestAlgorithm, isDamage, systemClock, type Warning } from "../base/index.ts";
+import type { Policy } from "../dedup/index.ts";
+import { type Disk, scratchFolder } from "../disk/index.ts";
+import { DedupRun } from "./dedup-run.ts";
+import { findInputs, type Input, type SkippedInput, STANDARD_INPUT } from "./inputs.ts";
+import type { JobFile } from "./job-files.ts";
+import { JOB_FORMAT, JobFolder, type JobState } from "./job-folder.ts";
+import { formatManifestLine, parseManifestLine } from "./manifest-line.ts";
+import { readTextLines } from "./text-lines.ts";
+
+export interface DedupOptions {
+  /** Folder for the rewritten files; absent to rewrite them in place. */
+  readonly output?: string | undefined;
+  /** Where the job keeps its state and its ledger; default `holotype-job` in the output, or beside the files. */
+  readonly job?: string | undefined;
+  readonly digest?: DigestAlgorithm | undefined;
+  readonly policy?: Policy | undefined;
+  /** Manifests, CDX or CDXJ files of earlier holdings that may be referred to. */
+  readonly known?: readonly string[] | undefined;
+  /** Compare payloads of one digest byte for byte; true unless said otherwise. */
+  readonly compare?: boolean | undefined;
+  /** A plan that was made by the stages one by one: only the rewriting is done. */
+  readonly plan?: string | undefined;
+  /** Find out what would be saved, and change nothing. */
+  readonly dryRun?: boolean | undefined;
+  /** Read every output back before it gets its name; true unless said otherwise, which is for measuring only. */
+  readonly prove?: boolean | undefined;
+  /** Keep manifests and plan in the job folder when it is finished. */
+  readonly keep?: boolean | undefined;
+  readonly threads?: number | undefined;
+  readonly clock?: Clock | undefined;
+  /** Name and version of the program, for the report. */
+  readonly software?: string | undefined;
+  readonly onProgress?: ((progress: DedupProgress) => void) | undefined;
+  readonly onWarning?: ((warning: Warning) => void) | undefined;
+  readonly onSkip?: ((skipped: SkippedInput) => void) | undefined;
+  /** What is about to be done, or was found done: for people. */
+  readonly onTell?: ((message: string) => void) | undefined;
+}
+
+export type DedupStage = "reading" | "sorting" | "comparing" | "planning" | "rewriting" | "reporting";
+
+export interface DedupProgress {
+  readonly stage: DedupStage;
+  readonly done: number;
+  readonly total: number;
+  /** Bytes saved so far. */
+  readonly saved: number;
+}
+
+export interface DedupResult {
+  readonly job: string;
+  readonly resumed: boolean;
+  readonly files: number;
+  readonly filesChanged: number;
+  /** Response and resource records looked at. */
+  readonly records: number;
+  /** Records that are copies of others by the plan, and how many of them were replaced. */
+  readonly duplicates: number;
+  readonly replaced: number;
+  /** Copies that stayed as they are, by reason. */
+  readonly left: Readonly<Record<string, number>>;
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+  /** Payloads that had the digest of another, and were not it. */
+  readonly collisions: number;
+  /** Revisits of the input whose originals were not found. */
+  readonly orphans: number;
+  readonly damage: number;
+  readonly skipped: readonly SkippedInput[];
+  readonly report: { readonly json: string; readonly html: string } | undefined;
+}
+
+const STRETCH_SIZE_MIN = 1 << 18;
+const STRETCH_SIZE_MAX = 16 << 20;
+const STRETCHES = 32;
+/** A line of a manifest stands for about this many bytes of archive. */
+const BYTES_A_LINE = 50;
+
+/** Deduplicates the archive files that the names stand for. */
+export async function dedup(disk: Disk, names: readonly string[], options: DedupOptions): Promise<DedupResult> {
+  const skipped: SkippedInput[] = [];
+  const onSkip = (input: SkippedInput) => {
+    skipped.push(input);
+    options.onSkip?.(input);
+  };
+  let damage = 0;
+  const onWarning = (warning: Warning) => {
+    if (isDamage(warning)) damage++;
+    options.onWarning?.(warning);
+  };
+  const inputs = takeOnce(disk, findInputs(disk, names, onSkip), onSkip);
+  if (inputs.length === 0) throw new ArchiveError("HT_NOT_FOUND", "no archive file to deduplicate");
+  refuseNesting(inputs, options);
+  using scratch = options.dryRun === true ? scratchFolder(disk) : undefined;
+  const folder = scratch?.path ?? options.job ?? jobFolderFor(inputs, options);
+  using job = openJob(disk, folder, inputs, options);
+  if (options.plan !== undefined) takePlan(disk, job, options.plan, inputs);
+  const run = new DedupRun(disk, job, inputs, { ...options, onSkip, onWarning }, skipped);
+  return { ...(await run.run()), damage };
+}
+
+/** Takes over the lines of a plan that are about these files. It may name them by their base names. */
+function takePlan(disk: Disk, job: JobFolder, path: string, inputs: readonly Input[]): void {
+  const names = new Map<string, string>();
+  for (const { name } of inputs) names.set(basename(name), names.has(basename(name)) ? "" : name);
+  for (const { name } of inputs) names.set(name, name);
+  const rename = (name: string) => names.get(name) || names.get(basename(name));
+  job.makeLines("plan.tsv", function* () {
+    let number = 0;
+    for (const text of readTextLines(disk, path)) {
+      const line = parseManifestLine(text, `${path}:${++number}`);
+      const file = rename(line.file);
+      if (file === undefined || file === "") continue;
+      const { original } = line;
+      const place = original?.file === undefined ? undefined : rename(original.file);
+      yield formatManifestLine({
+        ...line,
+        file,
+        original: original === undefined || place === undefined ? original : { ...original, file: place },
+      });
+    }
+  });
+}
+
+/** One file under two names is one file: its records are no duplicates of themselves. */
+function takeOnce(disk: Disk, inputs: readonly Input[], onSkip: (skipped: SkippedInput) => void): Input[] {
+  const names = new Map<string, string>();
+  return inputs.filter((input) => {
+    if (input.path === STANDARD_INPUT) throw new ArchiveError("HT_USAGE", "standard input cannot be deduplicated");
+    const key = [disk.stat(input.path)?.identity ?? input.path, ...input.entries].join("!");
+    const twin = names.get(key);
+    names.set(key, input.name);
+    if (twin === undefined) return true;
+    const message = `${input.name}: the same file as ${twin}`;
+    if (twin !== input.name) onSkip({ name: input.name, error: new ArchiveError("HT_EXISTS", message) });
+    return false;
+  });
+}
+
+function refuseNesting(inputs: readonly Input[], { output, job }: DedupOptions): void {
+  if (output === undefined) return;
+  const folder = `${absolute(output)}/`;
+  const inside = inputs.find(({ path }) => absolute(path).startsWith(folder));
+  if (inside === undefined || (job === undefined && output === undefined)) return;
+  throw new ArchiveError("HT_USAGE", `${inside.path}: lies in the output folder ${output}; choose another with -o`);
+}
+
+/** The folder that all files lie in. */
+function commonFolder(inputs: readonly Input[]): string {
+  let common = absolute(dirname(inputs[0]!.path));
+  for (const { path } of inputs) {
+    while (!`${absolute(path)}`.startsWith(common === "/" ? "/" : `${common}/`)) common = dirname(common);
+  }
+  return common;
+}
+
+function jobFolderFor(inputs: readonly Input[], { output }: DedupOptions): string {
+  return `${output ?? commonFolder(inputs)}/holotype-job`;
+}
+
+function openJob(disk: Disk, folder: string, inputs: readonly Input[], options: DedupOptions): JobFolder {
+  const { output, digest = "sha256", policy = {}, compare = true, known = [], clock = systemClock } = options;
+  return JobFolder.open(disk, folder, () => {
+    const bytes = inputs.reduce((sum, input) => sum + (input.size ?? 0), 0);
+    const stretch = Math.ceil(bytes / BYTES_A_LINE / STRETCHES);
+    const state: JobState = {
+      format: JOB_FORMAT,
+      startedMs: clock.now(),
+      settings: { digest, policy, output, compare, known, plan: options.plan },
+      inputs: inputs.map((input) => input.name),
+      stretchSize: Math.min(Math.max(stretch, STRETCH_SIZE_MIN), STRETCH_SIZE_MAX),
+    };
+    return { state, files: listFiles(disk, inputs, folder, output) };
+  });
+}
+
+/** The files behind the inputs, each with the place of its output and its ledger. A WACZ is one file with many inputs. */
+function listFiles(disk: Disk, inputs: readonly Input[], folder: string, output: string | undefined): JobFile[] {
+  const root = commonFolder(inputs);
+  const files = new Map<string, JobFile>();
+  for (const { path } of inputs) {
+    const stat = disk.stat(path);
+    if (stat === undefined || files.has(path)) continue;
+    files.set(path, {
+      name: path,
+      path,
+      size: stat.sizeBytes,
+      modifiedMs: stat.modifiedMs,
+      output: output === undefined ? path : `${output}/${relative(root, absolute(path)) || basename(path)}`,
+      ledger: `${folder}/ledger/${String(files.size + 1).padStart(6, "0")}.tsv`,
+    });
+  }
+  return [...files.values()];
+}

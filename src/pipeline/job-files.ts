@@ -1,0 +1,48 @@
+/** The files of a job as they were when it began, and whether they still are. */
+import type { Disk } from "../disk/index.ts";
+import { readLedger } from "./ledger.ts";
+import { readTextLines } from "./text-lines.ts";
+
+/** One file that the job takes records from. */
+export interface JobFile {
+  /** How manifests call it. */
+  readonly name: string;
+  readonly path: string;
+  readonly size: number;
+  readonly modifiedMs: number;
+  /** Where its rewritten form goes; its own path where that is in place. */
+  readonly output: string;
+  readonly ledger: string;
+}
+
+export function formatJobFile(file: JobFile): string {
+  return JSON.stringify(file);
+}
+
+const loaded = new Map<string, ReadonlyMap<string, JobFile>>();
+
+/** The files of a job by name. The list never changes, so each thread reads it once. */
+export function loadJobFiles(disk: Disk, path: string): ReadonlyMap<string, JobFile> {
+  const there = loaded.get(path);
+  if (there !== undefined) return there;
+  const files = new Map<string, JobFile>();
+  for (const line of readTextLines(disk, path)) {
+    const file = JSON.parse(line) as JobFile;
+    files.set(file.name, file);
+  }
+  loaded.clear();
+  loaded.set(path, files);
+  return files;
+}
+
+/** The file is as it was when the job began. */
+export function isUnchanged(disk: Disk, file: JobFile): boolean {
+  const stat = disk.stat(file.path);
+  return stat?.sizeBytes === file.size && stat.modifiedMs === file.modifiedMs;
+}
+
+/** The file was rewritten in place by this job, as its ledger tells. */
+export function isRewritten(disk: Disk, file: JobFile): boolean {
+  const ledger = readLedger(disk, file.ledger);
+  return ledger !== undefined && disk.stat(file.output)?.sizeBytes === ledger.head.output.size;
+}

@@ -1,0 +1,153 @@
+/**
+ * The folder of a job: what was asked for, and each stage's result as a file that is whole or not there. So a job that
+ * was stopped goes on with the first stage whose file is missing. Obeys docs/format/job-folder.md.
+ */
+import { dirname } from "node:path";
+import { ArchiveError } from "../base/index.ts";
+import type { Policy } from "../dedup/index.ts";
+import { createDurably, type Disk, type Lock, removeLeftovers } from "../disk/index.ts";
+import { formatJobFile, type JobFile } from "./job-files.ts";
+import { readTextLines } from "./text-lines.ts";
+
+export const JOB_FORMAT = "holotype-job/1";
+
+/** What decides over the result. A job goes on only where these are the same. */
+export interface JobSettings {
+  readonly digest: string;
+  readonly policy: Policy;
+  /** The folder for the output; absent where files are rewritten in place. */
+  readonly output: string | undefined;
+  readonly compare: boolean;
+  readonly known: readonly string[];
+  /** A plan that was made elsewhere. */
+  readonly plan?: string | undefined;
+}
+
+export interface JobState {
+  readonly format: typeof JOB_FORMAT;
+  readonly startedMs: number;
+  readonly settings: JobSettings;
+  readonly inputs: readonly string[];
+  /** Bytes of sorted manifest that are resolved at a time. */
+  readonly stretchSize: number;
+}
+
+const FOLDERS = ["manifest", "resolved", "ledger"] as const;
+
+export class JobFolder implements Disposable {
+  readonly path: string;
+  readonly state: JobState;
+  /** The job was begun by an earlier run. */
+  readonly resumed: boolean;
+  private readonly disk: Disk;
+  private readonly lock: Lock;
+
+  private constructor(disk: Disk, path: string, state: JobState, resumed: boolean, lock: Lock) {
+    this.disk = disk;
+    this.path = path;
+    this.state = state;
+    this.resumed = resumed;
+    this.lock = lock;
+  }
+
+  /** Opens the job in the folder, or begins one. Throws where the folder holds another job. */
+  static open(disk: Disk, path: string, begin: () => { state: JobState; files: readonly JobFile[] }): JobFolder {
+    disk.makeFolder(path);
+    const lock = disk.lock(`${path}/lock`);
+    try {
+      removeLeftovers(disk, path);
+      const wanted = begin();
+      const there = readState(disk, `${path}/job.json`);
+      if (there === undefined) {
+        for (const name of FOLDERS) disk.makeFolder(`${path}/${name}`);
+        writeLines(disk, `${path}/files.jsonl`, wanted.files.map(formatJobFile));
+        writeLines(disk, `${path}/job.json`, [JSON.stringify(wanted.state)]);
+        return new JobFolder(disk, path, wanted.state, false, lock);
+      }
+      const difference = differenceOf(there, wanted.state);
+      if (difference !== undefined) {
+        const message = `${path} holds another job (${difference}); finish that, remove the folder, or choose another with --job`;
+        throw new ArchiveError("HT_EXISTS", message, { file: path });
+      }
+      for (const name of FOLDERS)
+        if (disk.stat(`${path}/${name}`) !== undefined) removeLeftovers(disk, `${path}/${name}`);
+      return new JobFolder(disk, path, there, true, lock);
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  file(name: string): string {
+    return `${this.path}/${name}`;
+  }
+
+  has(name: string): boolean {
+    return this.disk.stat(this.file(name)) !== undefined;
+  }
+
+  /** Makes a file of lines, unless it is there from an earlier run. */
+  makeLines(name: string, lines: () => Iterable<string>): void {
+    if (!this.has(name)) writeLines(this.disk, this.file(name), lines());
+  }
+
+  lines(name: string): Generator<string> {
+    return readTextLines(this.disk, this.file(name));
+  }
+
+  /** Removes what is of no use once the job is finished. */
+  clear(names: readonly string[]): void {
+    for (const name of names) {
+      const path = this.file(name);
+      const stat = this.disk.stat(path);
+      if (stat?.kind === "folder") for (const entry of this.disk.list(path)) this.disk.remove(`${path}/${entry.name}`);
+      this.disk.remove(path);
+    }
+    this.disk.syncFolder(this.path);
+  }
+
+  [Symbol.dispose](): void {
+    this.lock.release();
+  }
+}
+
+function readState(disk: Disk, path: string): JobState | undefined {
+  if (disk.stat(path) === undefined) return undefined;
+  try {
+    const [line] = readTextLines(disk, path);
+    const state = JSON.parse(line ?? "") as JobState;
+    const format: string = state.format;
+    if (format === JOB_FORMAT) return state;
+    throw new ArchiveError("HT_FORMAT_TOO_NEW", `${path}: a job of another version: ${format}`, { file: path });
+  } catch (cause) {
+    if (cause instanceof ArchiveError) throw cause;
+    throw new ArchiveError("HT_CORRUPT", `${path}: not the state of a job`, { file: path }, cause);
+  }
+}
+
+/** What sets two jobs apart; absent where one goes on with the other. */
+function differenceOf(there: JobState, wanted: JobState): string | undefined {
+  const settings = Object.keys({ ...there.settings, ...wanted.settings }) as (keyof JobSettings)[];
+  const other = settings.find((name) => JSON.stringify(there.settings[name]) !== JSON.stringify(wanted.settings[name]));
+  if (other !== undefined) return `with another ${other}`;
+  return JSON.stringify(there.inputs) === JSON.stringify(wanted.inputs) ? undefined : "over other files";
+}
+
+function writeLines(disk: Disk, path: string, lines: Iterable<string>): void {
+  disk.makeFolder(dirname(path));
+  createDurably(
+    disk,
+    path,
+    (output) => {
+      let text = "";
+      for (const line of lines) {
+        text += `${line}\n`;
+        if (text.length < 1 << 16) continue;
+        output.write(Buffer.from(text));
+        text = "";
+      }
+      output.write(Buffer.from(text));
+    },
+    { replace: true },
+  );
+}

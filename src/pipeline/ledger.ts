@@ -1,0 +1,114 @@
+/**
+ * The ledger: for each file that was rewritten, what stood where a revisit stands now, with the digests that prove it
+ * when it is put back. It is durable before the rewritten file gets its name. Obeys docs/format/ledger.md.
+ */
+import { ArchiveError } from "../base/index.ts";
+import { createDurably, type Disk } from "../disk/index.ts";
+import { readTextLines } from "./text-lines.ts";
+
+export const LEDGER_FORMAT = "holotype-ledger/1";
+
+/** The first line, as JSON. */
+export interface LedgerHead {
+  readonly format: typeof LEDGER_FORMAT;
+  readonly input: { readonly name: string; readonly size: number; readonly modifiedMs: number };
+  readonly output: { readonly path: string; readonly size: number; readonly sha256: string };
+  readonly compression: "none" | "gzip" | "zstd";
+}
+
+/** One record that was replaced. */
+export interface LedgerEntry {
+  readonly inputOffset: number;
+  readonly inputLength: number;
+  readonly outputOffset: number;
+  readonly outputLength: number;
+  readonly id: string | undefined;
+  /** Of the record, uncompressed, with its separator: `sha256:…`. */
+  readonly recordDigest: string;
+  /** Of its bytes as they lay in the file: `sha256:…`. */
+  readonly storedDigest: string;
+  /** The header of its gzip member in hex; absent for other files. */
+  readonly gzipHeader: string | undefined;
+}
+
+const COLUMNS = 8;
+
+export function formatEntry(entry: LedgerEntry): string {
+  return [
+    entry.inputOffset,
+    entry.inputLength,
+    entry.outputOffset,
+    entry.outputLength,
+    entry.id ?? "-",
+    entry.recordDigest,
+    entry.storedDigest,
+    entry.gzipHeader ?? "-",
+  ].join("\t");
+}
+
+export function parseEntry(line: string, path: string): LedgerEntry {
+  const columns = line.split("\t");
+  const [inputOffset, inputLength, outputOffset, outputLength] = columns.slice(0, 4).map(Number);
+  if (columns.length < COLUMNS || ![inputOffset, inputLength, outputOffset, outputLength].every(Number.isSafeInteger)) {
+    throw new ArchiveError("HT_CORRUPT", `${path}: not a line of a ledger: ${line.slice(0, 80)}`, { file: path });
+  }
+  const text = (column: number) => (columns[column] === "-" ? undefined : columns[column]);
+  return {
+    inputOffset: inputOffset!,
+    inputLength: inputLength!,
+    outputOffset: outputOffset!,
+    outputLength: outputLength!,
+    id: text(4),
+    recordDigest: columns[5]!,
+    storedDigest: columns[6]!,
+    gzipHeader: text(7),
+  };
+}
+
+/** Writes the ledger of one file. `entries` are lines without their ends, in order of their offsets. */
+export function writeLedger(disk: Disk, path: string, head: LedgerHead, entries: Iterable<string>): void {
+  createDurably(
+    disk,
+    path,
+    (output) => {
+      output.write(Buffer.from(`${JSON.stringify(head)}\n`));
+      for (const entry of entries) output.write(Buffer.from(`${entry}\n`));
+    },
+    { replace: true },
+  );
+}
+
+export interface Ledger {
+  readonly head: LedgerHead;
+  /** Read from the file as they are asked for. */
+  readonly entries: Iterable<LedgerEntry>;
+}
+
+/** Opens the ledger of one file; absent where there is none. */
+export function readLedger(disk: Disk, path: string): Ledger | undefined {
+  if (disk.stat(path) === undefined) return undefined;
+  const [first] = readTextLines(disk, path);
+  const head = parseHead(first ?? "", path);
+  return { head, entries: readEntries(disk, path) };
+}
+
+function* readEntries(disk: Disk, path: string): Generator<LedgerEntry> {
+  let isHead = true;
+  for (const line of readTextLines(disk, path)) {
+    if (!isHead) yield parseEntry(line, path);
+    isHead = false;
+  }
+}
+
+function parseHead(line: string, path: string): LedgerHead {
+  try {
+    const head = JSON.parse(line) as LedgerHead;
+    const format: string = head.format;
+    if (format === LEDGER_FORMAT) return head;
+    const code = /^holotype-ledger\/\d+$/.test(format) ? "HT_FORMAT_TOO_NEW" : "HT_CORRUPT";
+    throw new ArchiveError(code, `${path}: not a ledger that this version reads: ${format}`, { file: path });
+  } catch (cause) {
+    if (cause instanceof ArchiveError) throw cause;
+    throw new ArchiveError("HT_CORRUPT", `${path}: not a ledger`, { file: path }, cause);
+  }
+}

@@ -1,0 +1,245 @@
+/**
+ * One line of a manifest as its columns, and what the stages after it add: the hash extension of `resolve`, and of
+ * `plan` the copy number and the original. Obeys docs/format/manifest.md.
+ */
+import { ArchiveError } from "../base/index.ts";
+import type { Framing } from "../warc/index.ts";
+
+export const MANIFEST_COLUMNS = [
+  "file",
+  "offset",
+  "length",
+  "uri",
+  "date",
+  "digest",
+  "payload size",
+  "status",
+  "mime",
+  "framing",
+  "record id",
+  "flags",
+  "hash extension",
+  "copy number",
+  "original uri",
+  "original date",
+  "original id",
+  "original file",
+  "original offset",
+] as const;
+
+/** How many columns `manifest` writes itself. */
+export const MANIFEST_WIDTH = 12;
+
+/** Which column is which. */
+export const Column = {
+  file: 0,
+  offset: 1,
+  length: 2,
+  uri: 3,
+  date: 4,
+  digest: 5,
+  payloadSize: 6,
+  status: 7,
+  mime: 8,
+  framing: 9,
+  id: 10,
+  flags: 11,
+  extension: 12,
+  copy: 13,
+  originalUri: 14,
+  originalDate: 15,
+  originalId: 16,
+  originalFile: 17,
+  originalOffset: 18,
+} as const;
+
+/** The record that a copy, or a revisit of the input, refers to; as far as that tells. */
+export interface OriginalPlace {
+  readonly uri: string | undefined;
+  readonly date: string | undefined;
+  readonly id: string | undefined;
+  /** Absent where only an index tells of it, or a revisit of the input. */
+  readonly file: string | undefined;
+  readonly offset: number | undefined;
+}
+
+export interface ManifestLine {
+  readonly file: string;
+  readonly offset: number;
+  /** Absent where the record shares its member with others. */
+  readonly length: number | undefined;
+  readonly uri: string | undefined;
+  readonly date: string | undefined;
+  /** As text; absent for a revisit that tells none. */
+  readonly digest: string | undefined;
+  readonly payloadSize: number | undefined;
+  readonly status: number | undefined;
+  readonly mime: string | undefined;
+  readonly framing: Framing | undefined;
+  readonly id: string | undefined;
+  readonly flags: readonly string[];
+  /** Tells payloads with one digest apart; absent before `resolve`, and for records that were not compared. */
+  readonly extension: number | undefined;
+  /** 1 for an original, more for what refers to it; absent before `plan`, and for records that take no part. */
+  readonly copy: number | undefined;
+  readonly original: OriginalPlace | undefined;
+}
+
+const UNSAFE = /[\t\n\r]/;
+
+/** A value as a column: a tab or line end in it is percent-encoded, an absent one is a dash. */
+export function formatColumn(value: string | undefined): string {
+  if (value === undefined || value === "") return "-";
+  if (!UNSAFE.test(value)) return value;
+  return value.replace(/[\t\n\r]/g, (c) => `%0${c.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+/** Splits a line into its columns; throws where it is none of a manifest. `place` names the manifest and the line. */
+export function splitLine(line: string, place: string): string[] {
+  const columns = line.split("\t");
+  if (columns.length < MANIFEST_WIDTH) {
+    throw new ArchiveError(
+      "HT_USAGE",
+      `${place}: not a line of a manifest: ${columns.length} columns instead of ${MANIFEST_WIDTH}`,
+    );
+  }
+  return columns;
+}
+
+function text(value: string | undefined): string | undefined {
+  return value === "-" ? undefined : value;
+}
+
+const NUMBER = /^\d{1,16}$/;
+
+export function parseManifestLine(line: string, place: string): ManifestLine {
+  const c = splitLine(line, place);
+  const number = (column: number): number | undefined => {
+    const value = text(c[column]);
+    if (value === undefined) return undefined;
+    if (NUMBER.test(value)) return Number(value);
+    throw new ArchiveError("HT_USAGE", `${place}: ${MANIFEST_COLUMNS[column]} is not a number: ${value}`);
+  };
+  const offset = number(Column.offset);
+  if (offset === undefined) throw new ArchiveError("HT_USAGE", `${place}: no offset`);
+  const original: OriginalPlace = {
+    uri: text(c[Column.originalUri]),
+    date: text(c[Column.originalDate]),
+    id: text(c[Column.originalId]),
+    file: text(c[Column.originalFile]),
+    offset: number(Column.originalOffset),
+  };
+  const refers = original.uri !== undefined || original.date !== undefined || original.id !== undefined;
+  return {
+    file: c[Column.file]!,
+    offset,
+    length: number(Column.length),
+    uri: text(c[Column.uri]),
+    date: text(c[Column.date]),
+    digest: text(c[Column.digest]),
+    payloadSize: number(Column.payloadSize),
+    status: number(Column.status),
+    mime: text(c[Column.mime]),
+    framing: text(c[Column.framing]) as Framing | undefined,
+    id: text(c[Column.id]),
+    flags: text(c[Column.flags])?.split(",") ?? [],
+    extension: number(Column.extension),
+    copy: number(Column.copy),
+    original: refers ? original : undefined,
+  };
+}
+
+/** The line without its line end; columns that nothing is known of are left out at its end. */
+export function formatManifestLine(line: ManifestLine): string {
+  const count = (value: number | undefined) => (value === undefined ? "-" : String(value));
+  const columns = [
+    formatColumn(line.file),
+    String(line.offset),
+    count(line.length),
+    formatColumn(line.uri),
+    formatColumn(line.date),
+    formatColumn(line.digest),
+    count(line.payloadSize),
+    count(line.status),
+    formatColumn(line.mime),
+    line.framing ?? "-",
+    formatColumn(line.id),
+    line.flags.length === 0 ? "-" : line.flags.join(","),
+    count(line.extension),
+    count(line.copy),
+  ];
+  const { original } = line;
+  if (original !== undefined) {
+    columns.push(formatColumn(original.uri), formatColumn(original.date), formatColumn(original.id));
+    columns.push(formatColumn(original.file), count(original.offset));
+  }
+  while (columns.length > MANIFEST_WIDTH && columns.at(-1) === "-") columns.pop();
+  return columns.join("\t");
+}
+
+/** A flag with a value, as in `inner:512`; absent where the line does not have it. */
+export function flagValue(line: ManifestLine, name: string): string | undefined {
+  const flag = line.flags.find((candidate) => candidate.startsWith(`${name}:`));
+  return flag?.slice(name.length + 1);
+}
+
+/** The algorithm in which the payload was taken. */
+export function algorithmOf(line: ManifestLine): string | undefined {
+  return line.digest?.slice(0, Math.max(0, line.digest.indexOf(":")));
+}
+
+const OFFSET_DIGITS = 16;
+
+/**
+ * Orders in which the stages take their lines, as the columns that come first. A line is sorted with these columns in
+ * front and numbers padded, so that its bytes sort as the columns do; the order is that of GNU sort on them.
+ */
+export interface LineOrder {
+  readonly name: string;
+  readonly columns: readonly number[];
+  /** The options of GNU sort that give the same order. */
+  readonly sortKeys: string;
+}
+
+const { file, offset, uri, date, digest, extension } = Column;
+
+export const BY_DIGEST: LineOrder = {
+  name: "digest",
+  columns: [digest, extension, date, file, offset],
+  sortKeys: "-k 6,6 -k 13,13 -k 5,5 -k 1,1 -k 2,2n",
+};
+export const BY_DIGEST_AND_URI: LineOrder = {
+  name: "digest and URI",
+  columns: [digest, extension, uri, date, file, offset],
+  sortKeys: "-k 6,6 -k 13,13 -k 4,4 -k 5,5 -k 1,1 -k 2,2n",
+};
+export const BY_PLACE: LineOrder = { name: "place", columns: [file, offset], sortKeys: "-k 1,1 -k 2,2n" };
+
+/** The line with the columns of the order in front, made to sort by its bytes. */
+export function toSortable(line: string, order: LineOrder, place: string): string {
+  const columns = splitLine(line, place);
+  let front = "";
+  for (const column of order.columns) {
+    const value = columns[column] ?? "";
+    if (column === extension) {
+      // Payloads that were not compared count as those of the first extension; their column stays as it is.
+      front += `${value === "" || value === "-" ? "0" : value}\t`;
+      continue;
+    }
+    front += `${column === offset ? value.padStart(OFFSET_DIGITS, "0") : value}\t`;
+    columns[column] = "";
+  }
+  return front + columns.join("\t");
+}
+
+/** Undoes `toSortable`. */
+export function fromSortable(sortable: string, order: LineOrder): string {
+  const columns = sortable.split("\t");
+  const rest = columns.slice(order.columns.length);
+  for (const [i, column] of order.columns.entries()) {
+    const value = columns[i]!;
+    if (column === extension) continue;
+    rest[column] = column === offset ? String(Number(value)) : value;
+  }
+  return rest.join("\t");
+}

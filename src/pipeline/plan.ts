@@ -1,0 +1,166 @@
+/**
+ * The plan: for each line of a manifest, whether its record is an original, a copy, or stays for some other reason. The
+ * lines may come in any order and number; they are sorted on disk. What cannot be known before all lines have been seen
+ * (which records an existing revisit refers to, which captures share a second) is kept in sets of fixed size.
+ */
+import { type Candidate, CaptureSet, captureKey, type Decision, OriginalChooser, type Policy } from "../dedup/index.ts";
+import type { Disk } from "../disk/index.ts";
+import { LineSorter, type LineSorterOptions } from "./line-sorter.ts";
+import {
+  BY_DIGEST,
+  BY_DIGEST_AND_URI,
+  Column,
+  flagValue,
+  formatManifestLine,
+  fromSortable,
+  type LineOrder,
+  type ManifestLine,
+  parseManifestLine,
+  toSortable,
+} from "./manifest-line.ts";
+
+export interface PlannedLine {
+  /** With copy number and original, where the decision gives them. */
+  readonly line: ManifestLine;
+  /** Absent for lines of revisits, which are as they are. */
+  readonly decision: Decision<unknown> | undefined;
+}
+
+interface LineCandidate extends Candidate {
+  readonly line: ManifestLine;
+}
+
+/** Few captures are referred to or share a second; these sets may be smaller. */
+const SMALL_SET_BITS = 26;
+const KNOWN_FLAG = "known";
+
+export class Planner implements Disposable {
+  private readonly sorter: LineSorter;
+  private readonly order: LineOrder;
+  private readonly chooser: OriginalChooser<LineCandidate>;
+  private readonly referred = new CaptureSet(SMALL_SET_BITS);
+  private readonly captures = new CaptureSet();
+  private readonly contents = new CaptureSet();
+  private readonly ambiguous = new CaptureSet(SMALL_SET_BITS);
+
+  constructor(disk: Disk, policy: Policy, options: LineSorterOptions = {}) {
+    this.sorter = new LineSorter(disk, options);
+    this.order = policy.sameUrl === true ? BY_DIGEST_AND_URI : BY_DIGEST;
+    this.chooser = new OriginalChooser(policy);
+  }
+
+  /** A line of the manifest that is to be planned; `place` tells where it stands. */
+  add(text: string, place: string): void {
+    const line = parseManifestLine(text, place);
+    this.note(line);
+    this.sorter.add(toSortable(text, this.order, place));
+  }
+
+  /** A line of earlier holdings: its record may be referred to, and does not come out of the plan. */
+  addKnown(known: ManifestLine): void {
+    if (known.flags.includes("revisit")) return;
+    const line = { ...known, flags: [...known.flags, KNOWN_FLAG] };
+    this.note(line);
+    this.sorter.add(toSortable(formatManifestLine(line), this.order, known.file));
+  }
+
+  private note(line: ManifestLine): void {
+    const { uri, date, original } = line;
+    if (line.flags.includes("revisit")) {
+      if (original?.uri !== undefined && original.date !== undefined) {
+        this.referred.add(captureKey(original.uri, original.date));
+      }
+      if (original?.id !== undefined) this.referred.add(original.id);
+    } else if (uri !== undefined && date !== undefined) {
+      const key = captureKey(uri, date);
+      const seen = this.captures.add(key);
+      const seenSame = this.contents.add(`${key} ${line.digest}`);
+      if (seen && !seenSame) this.ambiguous.add(key);
+    }
+  }
+
+  /** All lines with what was decided, those of one payload together. May be called once. */
+  *planned(): Generator<PlannedLine> {
+    let group = "";
+    for (const chunk of this.sorter.sorted()) {
+      const lines = chunk.toString("utf8").split("\n");
+      lines.pop();
+      for (const sortable of lines) {
+        const line = parseManifestLine(fromSortable(sortable, this.order), "(sorted)");
+        const key = this.groupOf(line);
+        if (key !== group) this.chooser.begin();
+        group = key;
+        const planned = this.plan(line);
+        if (planned !== undefined) yield planned;
+      }
+    }
+  }
+
+  private groupOf(line: ManifestLine): string {
+    const uri = this.order === BY_DIGEST_AND_URI ? ` ${line.uri}` : "";
+    return `${line.digest} ${line.extension ?? 0}${uri}`;
+  }
+
+  private plan(line: ManifestLine): PlannedLine | undefined {
+    if (line.flags.includes("revisit")) return { line, decision: undefined };
+    const candidate = this.candidateOf(line);
+    const decision = this.chooser.decide(candidate);
+    if (candidate.known === true) return undefined;
+    return { line: withDecision(line, decision), decision };
+  }
+
+  private candidateOf(line: ManifestLine): LineCandidate {
+    const { uri, date, id, flags } = line;
+    const key = uri === undefined || date === undefined ? undefined : captureKey(uri, date);
+    const stored = flagValue(line, "stored-digest");
+    return {
+      line,
+      uri,
+      date,
+      mime: line.mime,
+      framing: stored === undefined ? line.framing : `${line.framing} ${stored}`,
+      payloadSize: line.payloadSize,
+      length: line.length,
+      truncated: flags.includes("truncated"),
+      segmented: flags.includes("segmented"),
+      damaged: flags.includes("damaged"),
+      empty: flags.includes("empty"),
+      shared: line.length === undefined && !flags.includes(KNOWN_FLAG),
+      irreversible: flags.includes("irreversible"),
+      known: flags.includes(KNOWN_FLAG),
+      // An ARC file has no revisits, and a WACZ cannot be changed in one place.
+      fixed: flags.includes("arc") || line.file.includes("!"),
+      referred: (key !== undefined && this.referred.has(key)) || (id !== undefined && this.referred.has(id)),
+      ambiguous: key !== undefined && this.ambiguous.has(key),
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.sorter[Symbol.dispose]();
+  }
+}
+
+function withDecision(line: ManifestLine, decision: Decision<LineCandidate>): ManifestLine {
+  switch (decision.kind) {
+    case "original":
+      return { ...line, copy: 1 };
+    case "duplicate": {
+      const { line: original } = decision.original;
+      const { uri, date, id } = original;
+      const place = original.flags.includes(KNOWN_FLAG) ? {} : { file: original.file, offset: original.offset };
+      return {
+        ...line,
+        copy: decision.copy,
+        original: { uri, date, id, file: undefined, offset: undefined, ...place },
+      };
+    }
+    case "kept":
+      return { ...line, flags: [...line.flags, `kept:${decision.reason}`] };
+  }
+}
+
+/** The file and offset of a line, cheaply. */
+export function placeOf(line: string): { file: string; offset: number } {
+  const columns = line.split("\t", 2);
+  return { file: columns[Column.file]!, offset: Number(columns[Column.offset]) };
+}

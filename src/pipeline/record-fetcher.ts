@@ -1,0 +1,88 @@
+/**
+ * Reads single records by file and offset, as a manifest names them. Files stay open as long as they are in use; where a
+ * file lies is told by a locator.
+ */
+import { ArchiveError, formatPlace, isDamage, type Warning } from "../base/index.ts";
+import type { Disk } from "../disk/index.ts";
+import { type ByteSource, isZstd, rangeSource, WarcReader, type WarcRecord } from "../warc/index.ts";
+import { openInput } from "./inputs.ts";
+import type { Locator } from "./locator.ts";
+import type { ManifestLine } from "./manifest-line.ts";
+
+interface OpenFile {
+  readonly source: ByteSource;
+  readonly isZstd: boolean;
+}
+
+const OPEN_MAX = 64;
+
+export class RecordFetcher implements Disposable {
+  private readonly disk: Disk;
+  private readonly locator: Locator;
+  /** In order of their last use. */
+  private readonly open = new Map<string, OpenFile>();
+
+  constructor(disk: Disk, locator: Locator) {
+    this.disk = disk;
+    this.locator = locator;
+  }
+
+  /**
+   * Hands the record that the line stands for to `use`. Throws where it cannot be read, is damaged, or is not the one
+   * that the line tells of. `odd` says that something about it is not as the standard has it.
+   */
+  fetch<T>(line: ManifestLine, use: (record: WarcRecord) => T): { readonly result: T; readonly odd: boolean } {
+    const { length } = line;
+    if (length === undefined) throw changed(line, "it shares its member with other records");
+    const file = this.openFile(line.file);
+    let damage: Warning | undefined;
+    let odd = false;
+    const onWarning = (warning: Warning) => {
+      odd = true;
+      if (isDamage(warning)) damage ??= warning;
+    };
+    // A zstd file may begin with a dictionary, so its frames cannot be read by themselves.
+    const reader = file.isZstd
+      ? new WarcReader(rangeSource(file.source, 0, line.offset + length), { start: line.offset, onWarning })
+      : new WarcReader(rangeSource(file.source, line.offset, length), { onWarning });
+    try {
+      const record = reader.next();
+      if (record === undefined || record.id !== line.id) throw changed(line, "another record than expected");
+      const result = use(record);
+      if (reader.next() !== undefined) throw changed(line, "another record follows it in its place");
+      if (damage !== undefined) throw changed(line, damage.message);
+      return { result, odd };
+    } finally {
+      reader.close();
+    }
+  }
+
+  private openFile(name: string): OpenFile {
+    const there = this.open.get(name);
+    if (there !== undefined) {
+      this.open.delete(name);
+      this.open.set(name, there);
+      return there;
+    }
+    const source = openInput(this.disk, this.locator.locate(name));
+    const magic = Buffer.alloc(4);
+    const file = { source, isZstd: source.read(magic, 0) === 4 && isZstd(magic, 0) };
+    this.open.set(name, file);
+    if (this.open.size > OPEN_MAX) {
+      const [oldest] = this.open.keys();
+      this.open.get(oldest!)!.source.close?.();
+      this.open.delete(oldest!);
+    }
+    return file;
+  }
+
+  [Symbol.dispose](): void {
+    for (const { source } of this.open.values()) source.close?.();
+    this.open.clear();
+  }
+}
+
+function changed(line: ManifestLine, message: string): ArchiveError {
+  const place = { file: line.file, offset: line.offset };
+  return new ArchiveError("HT_VERIFY", `${formatPlace(place)}: ${message}`, place);
+}

@@ -1,0 +1,224 @@
+/**
+ * Collision resolution: payloads with one digest are compared byte for byte, and each line gets a hash extension that
+ * tells those apart which differ. On the way it is found out what a revisit would have to tell so that the record can be
+ * put together again.
+ *
+ * Invariant: two lines get one digest and extension only where their payloads have been compared, or through a third
+ * with which both have been.
+ */
+import { ArchiveError, formatDigest, type Warning } from "../base/index.ts";
+import { payloadOf, scanRecord, type WarcRecord } from "../warc/index.ts";
+import { type ManifestLine, parseManifestLine } from "./manifest-line.ts";
+import type { RecordFetcher } from "./record-fetcher.ts";
+import { type Examination, examineRecord } from "./reversal.ts";
+
+/** Payloads up to this size are compared in memory, larger ones by reading both at the same time. */
+const HELD_SIZE_MAX = 8 << 20;
+const HELD_TOTAL_MAX = 64 << 20;
+/** Records with these flags are neither originals nor copies, so nobody has to compare them. */
+const LEFT_OUT = ["truncated", "segmented", "damaged", "empty", "revisit"] as const;
+
+/** Payloads that are equal, one of them at hand. */
+interface PayloadClass {
+  readonly first: ManifestLine;
+  readonly payload: Buffer | undefined;
+}
+
+export interface ResolverOptions {
+  readonly onWarning?: (warning: Warning) => void;
+  /** Payloads that are held to be compared with; for tests. */
+  readonly heldSizeMax?: number;
+}
+
+export class Resolver {
+  /** How many payloads had the digest of another, and were not it. */
+  collisions = 0;
+  compared = 0;
+  private readonly fetcher: RecordFetcher;
+  private readonly onWarning: (warning: Warning) => void;
+  private readonly heldSizeMax: number;
+  private classes: PayloadClass[] = [];
+  private heldTotal = 0;
+
+  constructor(fetcher: RecordFetcher, options: ResolverOptions = {}) {
+    this.fetcher = fetcher;
+    this.onWarning = options.onWarning ?? (() => {});
+    this.heldSizeMax = options.heldSizeMax ?? HELD_SIZE_MAX;
+  }
+
+  /** Takes lines sorted by digest and gives each with its extension, in the same order. */
+  *resolve(lines: Iterable<string>, place = "(manifest)"): Generator<string> {
+    let digest: string | undefined;
+    /** The first of a group: read only when there is a second. */
+    let first: ManifestLine | undefined;
+    let waiting: string | undefined;
+    for (const text of lines) {
+      const line = parseManifestLine(text, place);
+      if (isLeftOut(line)) {
+        yield extend(text, "-", []);
+        continue;
+      }
+      if (digest !== undefined && line.digest! < digest) throw notSorted(place, line);
+      if (line.digest !== digest) {
+        if (waiting !== undefined) yield extend(waiting, "0", []);
+        this.classes = [];
+        this.heldTotal = 0;
+        digest = line.digest;
+        first = line;
+        waiting = text;
+        continue;
+      }
+      if (waiting !== undefined) {
+        yield this.classify(first!, waiting, true);
+        waiting = undefined;
+      }
+      yield this.classify(line, text, false);
+    }
+    if (waiting !== undefined) yield extend(waiting, "0", []);
+  }
+
+  private classify(line: ManifestLine, text: string, isFirst: boolean): string {
+    try {
+      const small = line.payloadSize! <= this.heldSizeMax;
+      const { extension, flags } = small ? this.classifyHeld(line, isFirst) : this.classifyStreaming(line);
+      if (extension > 0 && this.classes[extension]!.first === line) this.collisions++;
+      return extend(text, String(extension), flags);
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error;
+      this.onWarning({ code: error.code, message: error.message, file: line.file, offset: line.offset });
+      return extend(text, "-", ["damaged"]);
+    }
+  }
+
+  private classifyHeld(line: ManifestLine, isFirst: boolean): Classified {
+    // Nothing comes before the first, so nothing will take its place, and a plain body has nothing else to tell.
+    const look = isFirst && line.framing === "plain" ? scanPayload : examineRecord;
+    const { result, odd } = this.fetcher.fetch(line, (record) => {
+      const pieces: Uint8Array[] = [];
+      const whole = record.block !== undefined;
+      // Views into a block that is whole stay valid; others have to be copied.
+      const examination = look(record, (bytes) => void pieces.push(whole ? bytes : Buffer.from(bytes)));
+      const payload = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+      check(line, payload.length);
+      return { examination, extension: this.findClass(line, payload) };
+    });
+    return { extension: result.extension, flags: flagsOf(result.examination, odd) };
+  }
+
+  private findClass(line: ManifestLine, payload: Uint8Array): number {
+    for (const [extension, { first, payload: held }] of this.classes.entries()) {
+      if (first.payloadSize !== payload.length) continue;
+      this.compared++;
+      if (held === undefined ? this.equalsFetched(first, [payload]) : held.equals(payload)) return extension;
+    }
+    this.begin(line, payload);
+    return this.classes.length - 1;
+  }
+
+  private begin(line: ManifestLine, payload: Uint8Array | undefined): void {
+    const hold = payload !== undefined && this.heldTotal + payload.length <= HELD_TOTAL_MAX;
+    if (hold) this.heldTotal += payload.length;
+    this.classes.push({ first: line, payload: hold ? Buffer.from(payload) : undefined });
+  }
+
+  private classifyStreaming(line: ManifestLine): Classified {
+    const { result: examination, odd } = this.fetcher.fetch(line, (record) => examineRecord(record));
+    check(line, examination.scan.payloadSize);
+    const flags = flagsOf(examination, odd);
+    for (const [extension, { first }] of this.classes.entries()) {
+      if (first.payloadSize !== line.payloadSize) continue;
+      this.compared++;
+      const { result: equal } = this.fetcher.fetch(line, (record) => {
+        const same = this.equalsFetched(first, payloadOf(record).chunks);
+        drain(record);
+        return same;
+      });
+      if (equal) return { extension, flags };
+    }
+    this.begin(line, undefined);
+    return { extension: this.classes.length - 1, flags };
+  }
+
+  private equalsFetched(first: ManifestLine, chunks: Iterable<Uint8Array>): boolean {
+    return this.fetcher.fetch(first, (record) => {
+      const equal = equalChunks(payloadOf(record).chunks, chunks);
+      drain(record);
+      return equal;
+    }).result;
+  }
+}
+
+interface Classified {
+  readonly extension: number;
+  readonly flags: readonly string[];
+}
+
+function scanPayload(record: WarcRecord, onPayload: (bytes: Uint8Array) => void): undefined {
+  scanRecord(record, { onPayload });
+}
+
+function isLeftOut(line: ManifestLine): boolean {
+  return (
+    line.length === undefined ||
+    line.digest === undefined ||
+    line.payloadSize === undefined ||
+    LEFT_OUT.some((flag) => line.flags.includes(flag))
+  );
+}
+
+function check(line: ManifestLine, size: number): void {
+  if (size === line.payloadSize) return;
+  const message = `${line.file}:${line.offset}: a payload of ${size} bytes where the manifest has ${line.payloadSize}`;
+  throw new ArchiveError("HT_VERIFY", message, { file: line.file, offset: line.offset });
+}
+
+function drain(record: WarcRecord): void {
+  while (record.read() !== undefined);
+}
+
+/** Compares two sequences of pieces, however they are cut, to the first difference. */
+export function equalChunks(one: Iterable<Uint8Array>, other: Iterable<Uint8Array>): boolean {
+  const left = one[Symbol.iterator]();
+  const right = other[Symbol.iterator]();
+  let a: Uint8Array = new Uint8Array(0);
+  let b: Uint8Array = new Uint8Array(0);
+  for (;;) {
+    while (a.length === 0) {
+      const step = left.next();
+      if (step.done === true) break;
+      a = step.value;
+    }
+    while (b.length === 0) {
+      const step = right.next();
+      if (step.done === true) break;
+      b = step.value;
+    }
+    const count = Math.min(a.length, b.length);
+    if (count === 0) return a.length === b.length;
+    if (Buffer.compare(a.subarray(0, count), b.subarray(0, count)) !== 0) return false;
+    a = a.subarray(count);
+    b = b.subarray(count);
+  }
+}
+
+function notSorted(place: string, line: ManifestLine): ArchiveError {
+  const message = `${place}: not sorted by digest at ${line.file}:${line.offset}; see holotype sort`;
+  return new ArchiveError("HT_USAGE", message, { file: line.file, offset: line.offset });
+}
+
+function flagsOf(examination: Examination | undefined, odd: boolean): string[] {
+  if (examination === undefined) return [];
+  const { replaced, storedDigest } = examination;
+  const flags = replaced === undefined || odd ? ["irreversible"] : [`record:${formatDigest(replaced.digest)}`];
+  if (replaced?.chunks !== undefined && !odd) flags.push(`chunks:${replaced.chunks}`);
+  if (storedDigest !== undefined) flags.push(`stored-digest:${storedDigest}`);
+  return flags;
+}
+
+/** The line with more flags, and the extension behind them. Columns that were behind the flags are made anew. */
+function extend(text: string, extension: string, flags: readonly string[]): string {
+  const columns = text.split("\t", 12);
+  if (flags.length > 0) columns[11] = [columns[11], ...flags].join(",");
+  const rest = text.split("\t").slice(13);
+  return [...columns, extension, ...rest].join("\t");
+}

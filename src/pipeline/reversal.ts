@@ -1,0 +1,100 @@
+/**
+ * Whether a record can be put together again from a revisit and the payload of its original, byte for byte; and what the
+ * revisit has to tell for that. It is found out by doing it: the header is turned into that of a revisit and back.
+ */
+import { createHasher, type Digest, type DigestAlgorithm, isDigestAlgorithm, parseDigest } from "../base/index.ts";
+import {
+  ChunkLayoutTracker,
+  formatRevisit,
+  judgeDigest,
+  parseHttpHead,
+  type RecordScan,
+  type ReplacedRecord,
+  replacedHead,
+  scanRecord,
+  type WarcRecord,
+} from "../warc/index.ts";
+
+export const SEPARATOR = Buffer.from("\r\n\r\n");
+/** The revisit of the trial refers to nothing in particular. */
+const ANY_ORIGINAL = { uri: "http://original.example/", date: "2000-01-01T00:00:00Z", id: "urn:uuid:0" };
+const NO_DIGEST: Digest = { algorithm: "sha256", hex: "0".repeat(64) };
+/** Every record is proven by this one. */
+export const RECORD_DIGEST: DigestAlgorithm = "sha256";
+
+export interface Examination {
+  readonly scan: RecordScan;
+  /** Absent where the record cannot be put together again. */
+  readonly replaced: ReplacedRecord | undefined;
+  /** The digest in the header, where it holds only for the chunked body as stored. */
+  readonly storedDigest: string | undefined;
+}
+
+/** Reads the record to its end. `onPayload` gets the payload as it comes; views are valid during the call. */
+export function examineRecord(record: WarcRecord, onPayload?: (bytes: Uint8Array) => void): Examination {
+  const whole = createHasher(RECORD_DIGEST);
+  const head = record.headers.text;
+  whole.update(Buffer.from(head, "latin1"));
+  const layout = new StoredBody(record);
+  const blockAlgorithm = algorithmOf(record.blockDigest);
+  const payloadAlgorithm = algorithmOf(record.payloadDigest);
+  const scan = scanRecord(record, {
+    block: blockAlgorithm === undefined ? [] : [blockAlgorithm],
+    ...(payloadAlgorithm === undefined ? {} : { payload: [payloadAlgorithm], stored: [payloadAlgorithm] }),
+    ...(onPayload === undefined ? {} : { onPayload }),
+    onBlock: (bytes) => {
+      whole.update(bytes);
+      layout.push(bytes);
+    },
+  });
+  whole.update(SEPARATOR);
+  const verdict = judgeDigest(record.payloadDigest, scan);
+  const storedDigest = verdict === "stored" ? record.payloadDigest : undefined;
+  const chunks = scan.framing === "chunked" ? layout.finish() : undefined;
+  const replaced = { digest: whole.finish(), chunks };
+  const holds = verdict === "transferred" || verdict === "stored" || verdict === "absent";
+  const cut = scan.framing === "plain" || chunks !== undefined;
+  const sound = record.arc === undefined && holds && cut && comesBack(record, scan, replaced);
+  return { scan, storedDigest, replaced: sound ? replaced : undefined };
+}
+
+function algorithmOf(claim: string | undefined): DigestAlgorithm | undefined {
+  const name = claim?.slice(0, Math.max(0, claim.indexOf(":"))).toLowerCase() ?? "";
+  return isDigestAlgorithm(name) ? name : parseDigest(claim ?? "")?.algorithm;
+}
+
+/** Turns the header into that of a revisit and back. */
+function comesBack(record: WarcRecord, scan: RecordScan, replaced: ReplacedRecord): boolean {
+  const payloadDigest = scan.payloadDigests[0] ?? NO_DIGEST;
+  const revisit = formatRevisit(record, scan.http, ANY_ORIGINAL, payloadDigest, { replaced });
+  const type = record.headers.get("warc-type") ?? "";
+  const back = replacedHead(revisit.head.toString("latin1"), type, scan.blockSize, () => scan.blockDigests[0]);
+  return back === record.headers.text;
+}
+
+/** Follows a chunked body behind its HTTP header. */
+class StoredBody {
+  private readonly isHttp: boolean;
+  private tracker: ChunkLayoutTracker | undefined;
+  private started = false;
+
+  constructor(record: WarcRecord) {
+    this.isHttp = record.isHttp;
+  }
+
+  push(bytes: Uint8Array): void {
+    if (this.started) {
+      this.tracker?.push(bytes);
+      return;
+    }
+    this.started = true;
+    const http = this.isHttp ? parseHttpHead(bytes, 0, bytes.length, false) : undefined;
+    if (http === undefined || http.headers.get("transfer-encoding") === undefined) return;
+    this.tracker = new ChunkLayoutTracker();
+    this.tracker.push(bytes.subarray(http.text.length));
+  }
+
+  finish(): string | undefined {
+    return this.tracker?.finish();
+  }
+}

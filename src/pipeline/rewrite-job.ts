@@ -1,0 +1,247 @@
+/**
+ * Rewriting one file of a job: under an unfinished name, made durable, proven against the input, entered in the ledger,
+ * and only then given its name. Whatever stops it at whatever moment, the file is as it was or as it should be.
+ */
+import { ArchiveError } from "../base/index.ts";
+import { type Disk, type DiskFile, DurableOutput } from "../disk/index.ts";
+import { type ByteSource, loadZstd } from "../warc/index.ts";
+import { openInput } from "./inputs.ts";
+import { isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
+import { formatEntry, LEDGER_FORMAT, type LedgerEntry, parseEntry, writeLedger } from "./ledger.ts";
+import { type ManifestLine, parseManifestLine } from "./manifest-line.ts";
+import { detectCompression, rewriteSource } from "./rewrite.ts";
+import { proveRewrite, type ReplacedLine } from "./rewrite-proof.ts";
+import type { StageEvents } from "./stage-job.ts";
+import { readTextLines } from "./text-lines.ts";
+
+export interface RewriteJob {
+  readonly kind: "rewrite";
+  /** Its name in the list of files. */
+  readonly file: string;
+  /** The list of files, see `job-files.ts`. */
+  readonly files: string;
+  /** The copies of the plan in order of their places, and the stretch of it that is this file's. */
+  readonly copies: string;
+  readonly start: number;
+  readonly end: number;
+  readonly minSaving: number;
+  /** Count, and write nothing. */
+  readonly dryRun: boolean;
+  /** Files that could not be taken along: what refers to a record of theirs stays as it is. */
+  readonly missing: readonly string[];
+  /** Without it, the output is not read back; for measuring. */
+  readonly prove: boolean;
+}
+
+export interface RewriteResult {
+  readonly replaced: number;
+  readonly left: Readonly<Record<string, number>>;
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+}
+
+export async function doRewriteJob(disk: Disk, job: RewriteJob, events: StageEvents): Promise<RewriteResult> {
+  await loadZstd();
+  const files = loadJobFiles(disk, job.files);
+  const file = files.get(job.file)!;
+  if (!isUnchanged(disk, file)) throw changed(file, "changed since the job began; it was left as it is");
+  return new FileRewrite(disk, job, file, new OriginalWatch(disk, files, job.missing), events).run();
+}
+
+function changed(file: JobFile, message: string): ArchiveError {
+  return new ArchiveError("HT_CHANGED", `${file.path}: ${message}`, { file: file.path });
+}
+
+/** Sees to it that what is referred to stays where it is. */
+class OriginalWatch {
+  private readonly disk: Disk;
+  private readonly files: ReadonlyMap<string, JobFile>;
+  private readonly missing: ReadonlySet<string>;
+  private readonly present = new Map<string, boolean>();
+
+  constructor(disk: Disk, files: ReadonlyMap<string, JobFile>, missing: readonly string[]) {
+    this.disk = disk;
+    this.files = files;
+    this.missing = new Set(missing);
+  }
+
+  isPresent(name: string): boolean {
+    const known = this.present.get(name);
+    if (known !== undefined) return known;
+    const file = this.files.get(name);
+    const present = !this.missing.has(name) && (file === undefined || this.isThere(file));
+    this.present.set(name, present);
+    return present;
+  }
+
+  private isThere(file: JobFile): boolean {
+    return isUnchanged(this.disk, file) || isRewritten(this.disk, file);
+  }
+
+  /** Looks again, right before what refers to them gets its name. */
+  check(): void {
+    for (const [name, present] of this.present) {
+      const file = this.files.get(name);
+      if (present && file !== undefined && !this.isThere(file)) {
+        throw changed(file, "changed while records that refer to it were written; they were thrown away");
+      }
+    }
+  }
+}
+
+class FileRewrite {
+  private readonly disk: Disk;
+  private readonly job: RewriteJob;
+  private readonly file: JobFile;
+  private readonly watch: OriginalWatch;
+  private readonly events: StageEvents;
+  private replaced = 0;
+  private readonly left: Record<string, number> = {};
+
+  constructor(disk: Disk, job: RewriteJob, file: JobFile, watch: OriginalWatch, events: StageEvents) {
+    this.disk = disk;
+    this.job = job;
+    this.file = file;
+    this.watch = watch;
+    this.events = events;
+  }
+
+  run(): RewriteResult {
+    const { disk, file, job } = this;
+    const source = openInput(disk, { name: file.path, path: file.path, entries: [], size: file.size });
+    try {
+      if (source.size !== file.size) throw changed(file, "changed since the job began; it was left as it is");
+      const bytesAfter = job.dryRun
+        ? this.rewrite(source, { write: () => {} }, undefined)
+        : this.rewriteDurably(source);
+      return { replaced: this.replaced, left: this.left, bytesBefore: file.size, bytesAfter };
+    } finally {
+      source.close?.();
+    }
+  }
+
+  private rewriteDurably(source: ByteSource): number {
+    const { disk, file, job } = this;
+    const draft = `${file.ledger}.draft`;
+    using output = DurableOutput.begin(disk, file.output, { replace: file.output === file.path });
+    {
+      using entries = new DraftWriter(disk, draft);
+      this.rewrite(source, output, (entry) => entries.write(`${formatEntry(entry)}\n`));
+    }
+    // In place, a file in which nothing was replaced stays as it is.
+    if (this.replaced === 0 && file.output === file.path) {
+      disk.remove(draft);
+      return file.size;
+    }
+    output.sync();
+    const sha256 = job.prove ? this.prove(source, output, draft) : "";
+    writeLedger(
+      disk,
+      file.ledger,
+      {
+        format: LEDGER_FORMAT,
+        input: { name: file.name, size: file.size, modifiedMs: file.modifiedMs },
+        output: { path: file.output, size: output.size, sha256 },
+        compression: detectCompression(source),
+      },
+      readTextLines(disk, draft),
+    );
+    disk.remove(draft);
+    if (!isUnchanged(disk, file)) throw changed(file, "changed while it was rewritten; it was left as it is");
+    this.watch.check();
+    output.commit();
+    return output.size;
+  }
+
+  private *copies(): Generator<ManifestLine> {
+    const { copies, start, end } = this.job;
+    if (start === end) return;
+    for (const line of readTextLines(this.disk, copies, start, end)) yield parseManifestLine(line, copies);
+  }
+
+  private rewrite(
+    source: ByteSource,
+    sink: { write(bytes: Uint8Array): void },
+    onEntry: ((entry: LedgerEntry) => void) | undefined,
+  ): number {
+    const { minSaving } = this.job;
+    const whyLeave = ({ original }: ManifestLine) =>
+      original?.file === undefined || this.watch.isPresent(original.file) ? undefined : "original-missing";
+    return rewriteSource(
+      source,
+      this.copies(),
+      sink,
+      { minSaving, whyLeave },
+      {
+        onReplaced: (_, entry) => {
+          this.replaced++;
+          onEntry?.(entry);
+        },
+        onLeft: (_, reason) => {
+          this.left[reason] = (this.left[reason] ?? 0) + 1;
+        },
+        onProgress: everyMegabytes(16, this.events.onProgress),
+      },
+    );
+  }
+
+  private prove(source: ByteSource, output: DurableOutput, draft: string): string {
+    using written = output.openForReading();
+    return proveRewrite(source, fileSource(written, this.file.output), this.replacedLines(draft));
+  }
+
+  /** The copies of the plan that were replaced, with their entries: both are in order of their offsets. */
+  private *replacedLines(draft: string): Generator<ReplacedLine> {
+    const copies = this.copies();
+    for (const text of readTextLines(this.disk, draft)) {
+      const entry = parseEntry(text, draft);
+      let line = copies.next().value as ManifestLine | undefined;
+      while (line !== undefined && line.offset !== entry.inputOffset) line = copies.next().value as ManifestLine;
+      if (line === undefined) throw new ArchiveError("HT_CORRUPT", `${draft}: an entry without its line in the plan`);
+      yield { line, entry };
+    }
+  }
+}
+
+function fileSource(file: DiskFile, name: string): ByteSource {
+  return { name, seekable: true, size: file.size(), read: (into, position) => file.read(into, position) };
+}
+
+function everyMegabytes(megabytes: number, tell: (bytes: number) => void): (bytes: number) => void {
+  let told = 0;
+  return (bytes) => {
+    if (bytes - told < megabytes << 20) return;
+    told = bytes;
+    tell(bytes);
+  };
+}
+
+const DRAFT_SIZE = 1 << 16;
+
+/** Lines that are needed for a while, and need not survive. */
+class DraftWriter implements Disposable {
+  private readonly file: DiskFile;
+  private text = "";
+  private position = 0;
+
+  constructor(disk: Disk, path: string) {
+    this.file = disk.open(path, "replace");
+  }
+
+  write(text: string): void {
+    this.text += text;
+    if (this.text.length > DRAFT_SIZE) this.flush();
+  }
+
+  private flush(): void {
+    const bytes = Buffer.from(this.text);
+    this.file.write(bytes, this.position);
+    this.position += bytes.length;
+    this.text = "";
+  }
+
+  [Symbol.dispose](): void {
+    this.flush();
+    this.file.close();
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Does jobs on worker threads, or on this one where one thread is asked for, and hands out their results in the order of
+ * the jobs. A job that fails with an `ArchiveError` does not stop the others: its error is its result.
+ */
+import { Worker } from "node:worker_threads";
+import { ArchiveError, type ErrorCode, type Place, type Warning } from "../base/index.ts";
+import type { Disk } from "../disk/index.ts";
+import { doStageJob, type StageJob, type StageResult } from "./stage-job.ts";
+
+export interface StagePoolEvents<J extends StageJob> {
+  /** In the order of the jobs. */
+  onResult(job: J, result: StageResult<J> | ArchiveError): void;
+  onWarning?(warning: Warning): void;
+  /** Bytes of a job that are done so far. */
+  onProgress?(job: J, bytes: number): void;
+}
+
+/** To a worker. */
+export interface StageOrder {
+  readonly index: number;
+  readonly job: StageJob;
+}
+
+/** From a worker. */
+export type StageMessage =
+  | { readonly kind: "warning"; readonly index: number; readonly warning: Warning }
+  | { readonly kind: "progress"; readonly index: number; readonly bytes: number }
+  | { readonly kind: "result"; readonly index: number; readonly result: unknown }
+  | {
+      readonly kind: "error";
+      readonly index: number;
+      readonly error: { readonly code: ErrorCode; readonly message: string; readonly place: Place };
+    };
+
+export async function runStageJobs<J extends StageJob>(
+  disk: Disk,
+  jobs: readonly J[],
+  threads: number,
+  events: StagePoolEvents<J>,
+): Promise<void> {
+  if (threads > 1 && jobs.length > 1) {
+    await using pool = new StagePool(Math.min(threads, jobs.length), jobs, events);
+    await pool.run();
+    return;
+  }
+  for (const job of jobs) {
+    try {
+      const result = await doStageJob(disk, job, {
+        onWarning: (warning) => events.onWarning?.(warning),
+        onProgress: (bytes) => events.onProgress?.(job, bytes),
+      });
+      events.onResult(job, result as StageResult<J>);
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error;
+      events.onResult(job, error);
+    }
+  }
+}
+
+class StagePool<J extends StageJob> implements AsyncDisposable {
+  private readonly jobs: readonly J[];
+  private readonly events: StagePoolEvents<J>;
+  private readonly threads: Worker[];
+  private readonly results = new Map<number, StageResult<J> | ArchiveError>();
+  private next = 0;
+  private head = 0;
+  private settle: { resolve: () => void; reject: (error: unknown) => void } | undefined;
+
+  constructor(threads: number, jobs: readonly J[], events: StagePoolEvents<J>) {
+    this.jobs = jobs;
+    this.events = events;
+    this.threads = Array.from({ length: threads }, () => {
+      const thread = new Worker(new URL("./stage-worker.js", import.meta.url));
+      thread.on("message", (message: StageMessage) => this.guard(() => this.receive(thread, message)));
+      thread.on("error", (error) => this.settle?.reject(error));
+      return thread;
+    });
+  }
+
+  async run(): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.settle = { resolve, reject };
+      for (const thread of this.threads) this.giveOut(thread);
+    });
+  }
+
+  private guard(action: () => void): void {
+    try {
+      action();
+    } catch (error) {
+      this.settle!.reject(error);
+    }
+  }
+
+  private giveOut(thread: Worker): void {
+    const job = this.jobs[this.next];
+    if (job !== undefined) thread.postMessage({ index: this.next++, job } satisfies StageOrder);
+  }
+
+  private receive(thread: Worker, message: StageMessage): void {
+    const { index } = message;
+    switch (message.kind) {
+      case "warning":
+        this.events.onWarning?.(message.warning);
+        return;
+      case "progress":
+        this.events.onProgress?.(this.jobs[index]!, message.bytes);
+        return;
+      case "result":
+        this.results.set(index, message.result as StageResult<J>);
+        break;
+      case "error": {
+        const { code, message: text, place } = message.error;
+        this.results.set(index, new ArchiveError(code, text, place));
+        break;
+      }
+    }
+    this.giveOut(thread);
+    for (let result = this.results.get(this.head); result !== undefined; result = this.results.get(this.head)) {
+      this.results.delete(this.head);
+      this.events.onResult(this.jobs[this.head++]!, result);
+    }
+    if (this.head === this.jobs.length) this.settle!.resolve();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.threads.map((thread) => thread.terminate()));
+  }
+}

@@ -1,0 +1,42 @@
+/** Lines of a text file, one at a time. */
+import { type Disk, readStandardInput } from "../disk/index.ts";
+
+const READ_SIZE = 1 << 18;
+
+/** The lines of a file without their ends, as UTF-8, from one byte offset to another. A last line needs no end. */
+export function* readTextLines(disk: Disk, path: string, start = 0, end = Number.POSITIVE_INFINITY): Generator<string> {
+  using file = disk.open(path, "read");
+  let position = start;
+  yield* linesOf((into) => {
+    const count = file.read(into.subarray(0, Math.min(into.length, end - position)), position);
+    position += count;
+    return count;
+  });
+}
+
+/** The lines of standard input. */
+export function* readInputLines(): Generator<string> {
+  yield* linesOf(readStandardInput);
+}
+
+function* linesOf(read: (into: Uint8Array) => number): Generator<string> {
+  const buffer = Buffer.allocUnsafe(READ_SIZE);
+  // Bytes as Latin-1, so that no character is torn where two reads meet.
+  let rest = "";
+  for (let count = read(buffer); count > 0; count = read(buffer)) {
+    const text = rest + buffer.toString("latin1", 0, count);
+    let at = 0;
+    for (let newline = text.indexOf("\n"); newline >= 0; newline = text.indexOf("\n", at)) {
+      yield decode(text.slice(at, newline));
+      at = newline + 1;
+    }
+    rest = text.slice(at);
+  }
+  if (rest !== "") yield decode(rest);
+}
+
+const NOT_ASCII = /[\x80-\xff]/;
+
+function decode(latin1: string): string {
+  return NOT_ASCII.test(latin1) ? Buffer.from(latin1, "latin1").toString("utf8") : latin1;
+}
