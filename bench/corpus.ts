@@ -7,7 +7,7 @@ import { WarcWriter } from "holotype/warc";
 
 export const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 const tools = join(root, "..", "shared", "tools");
-const work = join(root, ".bench");
+export const work = join(root, ".bench");
 
 export interface CorpusSize {
   readonly files: number;

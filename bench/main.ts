@@ -3,6 +3,8 @@ import { printReport, type Row } from "./report.ts";
 
 const BENCHES: Readonly<Record<string, () => Promise<{ run(quick: boolean): Promise<Row[]> }>>> = {
   warc: () => import("./warc.ts"),
+  dedup: () => import("./dedup.ts"),
+  lines: () => import("./lines.ts"),
 };
 
 const args = process.argv.slice(2);

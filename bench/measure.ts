@@ -61,14 +61,17 @@ export interface Contender {
   readonly args: readonly string[];
   /** How often it runs; default as often as all. */
   readonly rounds?: number;
+  /** Done before each run, and not measured. */
+  readonly before?: () => void;
 }
 
 /** Runs all contenders in turn, round after round, and keeps the best of each: noise hits all of them alike. */
 export async function interleave(contenders: readonly Contender[], rounds: number): Promise<Map<string, Cost>> {
   const best = new Map<string, Cost>();
   for (let round = 0; round < rounds; round++) {
-    for (const { name, command, args, rounds: own = rounds } of contenders) {
+    for (const { name, command, args, before: prepare, rounds: own = rounds } of contenders) {
       if (round >= own) continue;
+      prepare?.();
       const cost = await measure(command, args);
       const before = best.get(name);
       const least = (key: "cpuSeconds" | "wallSeconds") =>

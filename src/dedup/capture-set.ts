@@ -4,6 +4,10 @@
  * stay as it is?".
  */
 const HASHES = 4;
+const BITS_MIN = 18;
+const BITS_MAX = 28;
+/** With so many bits a member, one stranger in 250 is taken for one. */
+const BITS_A_MEMBER = 13;
 
 export class CaptureSet {
   private readonly words: Uint32Array;
@@ -12,8 +16,9 @@ export class CaptureSet {
   private two = 0;
   size = 0;
 
-  /** `bits` is the power of two of its size in bits; 28 is 32 MB, with one stranger in 250 taken at 20 million. */
-  constructor(bits = 28) {
+  /** Room for about so many members: at most 20 million, which take 32 MB. */
+  constructor(members = Number.POSITIVE_INFINITY) {
+    const bits = Math.min(BITS_MAX, Math.max(BITS_MIN, Math.ceil(Math.log2(members * BITS_A_MEMBER))));
     this.words = new Uint32Array(2 ** bits / 32);
     this.mask = 2 ** bits - 1;
   }

@@ -20,6 +20,8 @@ import { readTextLines } from "./text-lines.ts";
 
 /** Inputs are read in groups of about this size; a run that was stopped begins its last group again. */
 const GROUP_SIZE = 64 << 20;
+/** A line of a manifest has more bytes than this. */
+const LINE_SIZE_LEAST = 100;
 const INTERMEDIATE = ["manifest", "sorted.tsv", "resolved", "plan.tsv", "copies.tsv"] as const;
 
 interface GroupFindings {
@@ -222,8 +224,10 @@ export class DedupRun {
   private *planned(): Generator<string> {
     const { disk, job } = this;
     const { policy, compare, known } = job.state.settings;
-    using planner = new Planner(disk, policy, { scratchParent: job.path });
-    const names = compare ? this.stretches().map((_, i) => stretchName(i)) : ["sorted.tsv"];
+    const stretches = this.stretches();
+    const lines = (stretches.at(-1)?.end ?? 0) / LINE_SIZE_LEAST;
+    using planner = new Planner(disk, policy, { scratchParent: job.path, ...(known.length > 0 ? {} : { lines }) });
+    const names = compare ? stretches.map((_, i) => stretchName(i)) : ["sorted.tsv"];
     for (const name of names) for (const line of job.lines(name)) planner.add(line, name);
     for (const path of known) for (const line of readKnown(disk, path)) planner.addKnown(line);
     for (const { line } of planner.planned()) yield formatManifestLine(line);

@@ -87,6 +87,11 @@ export interface ManifestLine {
 
 const UNSAFE = /[\t\n\r]/;
 
+/** Whether a value cannot stand in a column as it is. */
+export function needsEscape(value: string | undefined): boolean {
+  return value !== undefined && UNSAFE.test(value);
+}
+
 /** A value as a column: a tab or line end in it is percent-encoded, an absent one is a dash. */
 export function formatColumn(value: string | undefined): string {
   if (value === undefined || value === "") return "-";

@@ -21,7 +21,7 @@ import {
   scanRecord,
   type WarcRecord,
 } from "../warc/index.ts";
-import { formatColumn, formatManifestLine } from "./manifest-line.ts";
+import { formatColumn, formatManifestLine, needsEscape } from "./manifest-line.ts";
 import type { RecordTask } from "./task.ts";
 
 export interface ManifestOptions {
@@ -152,6 +152,7 @@ function flagsOf(record: WarcRecord, scan: RecordScan, verdict: string): string 
   if (record.arc !== undefined) flags += ",arc";
   if (record.type === "resource") flags += ",resource";
   if (record.inner !== undefined) flags += `,inner:${record.inner}`;
+  if (needsEscape(record.uri)) flags += ",escaped";
   if (scan.payloadSize === 0) flags += ",empty";
   if (record.truncated !== undefined) flags += ",truncated";
   if (record.segmented) flags += ",segmented";

@@ -30,21 +30,31 @@ interface LineCandidate extends Candidate {
   readonly line: ManifestLine;
 }
 
+export interface PlannerOptions extends LineSorterOptions {
+  /** About how many lines will come; without it, room is made for many. */
+  readonly lines?: number | undefined;
+}
+
 /** Few captures are referred to or share a second; these sets may be smaller. */
-const SMALL_SET_BITS = 26;
+const SMALL_SET_SIZE = 4_000_000;
 const KNOWN_FLAG = "known";
 
 export class Planner implements Disposable {
   private readonly sorter: LineSorter;
   private readonly order: LineOrder;
   private readonly chooser: OriginalChooser<LineCandidate>;
-  private readonly referred = new CaptureSet(SMALL_SET_BITS);
-  private readonly captures = new CaptureSet();
-  private readonly contents = new CaptureSet();
-  private readonly ambiguous = new CaptureSet(SMALL_SET_BITS);
+  private readonly referred: CaptureSet;
+  private readonly captures: CaptureSet;
+  private readonly contents: CaptureSet;
+  private readonly ambiguous: CaptureSet;
 
-  constructor(disk: Disk, policy: Policy, options: LineSorterOptions = {}) {
+  constructor(disk: Disk, policy: Policy, options: PlannerOptions = {}) {
+    const { lines = Number.POSITIVE_INFINITY } = options;
     this.sorter = new LineSorter(disk, options);
+    this.captures = new CaptureSet(lines);
+    this.contents = new CaptureSet(lines);
+    this.referred = new CaptureSet(Math.min(lines, SMALL_SET_SIZE));
+    this.ambiguous = new CaptureSet(Math.min(lines, SMALL_SET_SIZE));
     this.order = policy.sameUrl === true ? BY_DIGEST_AND_URI : BY_DIGEST;
     this.chooser = new OriginalChooser(policy);
   }
@@ -110,7 +120,9 @@ export class Planner implements Disposable {
   }
 
   private candidateOf(line: ManifestLine): LineCandidate {
-    const { uri, date, id, flags } = line;
+    const { date, id, flags } = line;
+    // One that had to be escaped is not what a revisit would have to say.
+    const uri = flags.includes("escaped") ? undefined : line.uri;
     const key = uri === undefined || date === undefined ? undefined : captureKey(uri, date);
     const stored = flagValue(line, "stored-digest");
     return {

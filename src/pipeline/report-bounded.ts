@@ -3,7 +3,7 @@ import { CaptureSet } from "../dedup/index.ts";
 import type { Share, ShareRow, ShareTable } from "./report-shape.ts";
 
 /** Bits of the filter of folded names as a power of two: 512 KB, one name in 100 taken for another at 450,000. */
-const FOLDED_BITS = 22;
+const FOLDED_SIZE = 1_000_000;
 
 /** A share that grows. */
 export class Tally implements Share {
@@ -111,7 +111,7 @@ export class BoundedShares {
 
   private fold(): void {
     const leaving = [...this.entries.values()].sort(byRank).slice(this.capacity);
-    this.folded ??= new CaptureSet(FOLDED_BITS);
+    this.folded ??= new CaptureSet(FOLDED_SIZE);
     this.floor = Math.max(this.floor, leaving[0]?.rank ?? 0);
     for (const entry of leaving) {
       this.entries.delete(entry.name);
