@@ -5,7 +5,7 @@ import type { DedupOptions, DedupResult } from "./dedup.ts";
 import { DedupStatistics } from "./dedup-statistics.ts";
 import type { JobFile } from "./job-files.ts";
 import type { JobFolder } from "./job-folder.ts";
-import { readLedger } from "./ledger.ts";
+import { type LedgerEntry, type LeftRecord, readLedger } from "./ledger.ts";
 import { flagValue, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
 import { formatReportHtml } from "./report-html.ts";
 import { formatReportJson, type ReportMetadata } from "./report-shape.ts";
@@ -107,23 +107,33 @@ function countRewritten(
 ): void {
   const ledgers = new Map(files.map((file) => [file.name, file.ledger]));
   let file: string | undefined;
-  let entries: Iterator<{ inputOffset: number; inputLength: number; outputLength: number }> | undefined;
-  let entry: IteratorResult<{ inputOffset: number; inputLength: number; outputLength: number }> | undefined;
+  let replaced: Iterator<LedgerEntry> | undefined;
+  let left: Iterator<LeftRecord> | undefined;
+  let entry: LedgerEntry | undefined;
+  let stayed: LeftRecord | undefined;
   for (const text of job.lines("copies.tsv")) {
     const line = parseManifestLine(text, "copies.tsv");
     if (line.file !== file) {
       file = line.file;
       const ledger = results.has(file) ? readLedger(disk, ledgers.get(file) ?? "") : undefined;
-      entries = ledger?.entries[Symbol.iterator]();
-      entry = entries?.next();
+      replaced = ledger?.entries[Symbol.iterator]();
+      left = ledger?.left[Symbol.iterator]();
+      entry = take(replaced);
+      stayed = take(left);
     }
-    if (entry === undefined || entry.done === true || entry.value.inputOffset !== line.offset) {
-      statistics.addLeft(line, "left");
-      continue;
-    }
-    statistics.addRewritten(line, entry.value.inputLength, entry.value.outputLength);
-    entry = entries!.next();
+    if (entry?.inputOffset === line.offset) {
+      statistics.addRewritten(line, entry.inputLength, entry.outputLength);
+      entry = take(replaced);
+    } else if (stayed?.inputOffset === line.offset) {
+      statistics.addLeft(line, stayed.reason);
+      stayed = take(left);
+    } else statistics.addLeft(line, "file-left");
   }
+}
+
+function take<T>(iterator: Iterator<T> | undefined): T | undefined {
+  const step = iterator?.next();
+  return step === undefined || step.done === true ? undefined : step.value;
 }
 
 function metadataOf(job: JobFolder, options: DedupOptions): ReportMetadata {

@@ -437,7 +437,9 @@ function doneBefore(disk: Disk, file: JobFile): RewriteResult | undefined {
   if (file.output === file.path && isUnchanged(disk, file)) return undefined;
   let replaced = 0;
   for (const _ of ledger.entries) replaced++;
-  return { replaced, left: {}, bytesBefore: file.size, bytesAfter: output.size };
+  const left: Record<string, number> = {};
+  for (const { reason } of ledger.left) left[reason] = (left[reason] ?? 0) + 1;
+  return { replaced, left, bytesBefore: file.size, bytesAfter: output.size };
 }
 
 /** Writes the manifests of groups one after another, each durable when the last input of its group is done. */

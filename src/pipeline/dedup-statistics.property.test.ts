@@ -17,6 +17,8 @@ const METADATA = { versions: {}, startedAt: "", finishedAt: "", settings: {} };
 const HOSTS = ["a.example", "www.b.example", "b.example:8080", "1.2.3.4", "xn--mnchen-3ya.example"] as const;
 const URI = fc.oneof(
   fc.tuple(fc.constantFrom(...HOSTS), fc.nat(2)).map(([host, page]) => `http://${host}/p${page}?q=/`),
+  fc.webUrl({ validSchemes: ["http", "https", "ftp"], withQueryParameters: true }),
+  fc.constantFrom("http://A.Example/", "https://a..example/", "http://0x7f.1/", "http://a.example./", "http://-a/"),
   fc.constantFrom("dns:a.example", "http:////a.example/x", "http://http://a.example/", "HTTP://Me@A.example", "\ud800"),
 );
 const DATE = fc.constantFrom("2009-05-14T09:30:00Z", "2013-09-03T14:05:50.123Z", "20180321081600", "yesterday");

@@ -236,14 +236,15 @@ function reasonRows({ rows, others }: ShareTable): ReasonRow[] {
     .sort((one, other) => other.records - one.records || compareText(one.reason, other.reason));
 }
 
-/** A host whose part of the URL can be told without looking at the rest of it. */
-const PLAIN_ORIGIN = /^https?:\/\/[a-zA-Z0-9._-]+\//;
+/** The URLs that most are: their host is its own name, and says so without the rest of the URL. */
+const PLAIN_HOST_URL = /^https?:\/\/([a-zA-Z][a-zA-Z0-9_-]*(?:\.[a-zA-Z0-9_-]+)*)\//;
 
-/** The host as its key has it, with `www` and a port that is not the scheme's own. */
+/** The host as URL keys have it, with `www` and a port that is not the scheme's own. */
 function hostOfUri(uri: string | undefined): string {
   if (uri === undefined) return NONE;
-  const origin = PLAIN_ORIGIN.exec(uri)?.[0] ?? uri;
-  return hostOf(urlKey(origin, { stripWww: false })) ?? NONE;
+  const plain = PLAIN_HOST_URL.exec(uri)?.[1];
+  if (plain !== undefined) return plain.toLowerCase();
+  return hostOf(urlKey(uri, { stripWww: false })) ?? NONE;
 }
 
 function yearOf(date: string | undefined): string {

@@ -82,6 +82,20 @@ export interface Ledger {
   readonly head: LedgerHead;
   /** Read from the file as they are asked for. */
   readonly entries: Iterable<LedgerEntry>;
+  /** Copies of the plan that stayed as they are. */
+  readonly left: Iterable<LeftRecord>;
+}
+
+/** A copy of the plan that stayed as it is, and why; its line begins with a number sign. */
+export interface LeftRecord {
+  readonly inputOffset: number;
+  readonly reason: string;
+}
+
+const LEFT_MARK = "#left";
+
+export function formatLeft({ inputOffset, reason }: LeftRecord): string {
+  return `${LEFT_MARK}\t${inputOffset}\t${reason}`;
 }
 
 /** Opens the ledger of one file; absent where there is none. */
@@ -89,15 +103,31 @@ export function readLedger(disk: Disk, path: string): Ledger | undefined {
   if (disk.stat(path) === undefined) return undefined;
   const [first] = readTextLines(disk, path);
   const head = parseHead(first ?? "", path);
-  return { head, entries: readEntries(disk, path) };
+  return { head, entries: readEntries(disk, path), left: readLeft(disk, path) };
+}
+
+function* readBody(disk: Disk, path: string): Generator<string> {
+  let isHead = true;
+  for (const line of readTextLines(disk, path)) {
+    if (!isHead) yield line;
+    isHead = false;
+  }
 }
 
 function* readEntries(disk: Disk, path: string): Generator<LedgerEntry> {
-  let isHead = true;
-  for (const line of readTextLines(disk, path)) {
-    if (!isHead) yield parseEntry(line, path);
-    isHead = false;
+  for (const line of readBody(disk, path)) if (!isRemark(line)) yield parseEntry(line, path);
+}
+
+function* readLeft(disk: Disk, path: string): Generator<LeftRecord> {
+  for (const line of readBody(disk, path)) {
+    const [mark, offset, reason] = line.split("\t");
+    if (mark === LEFT_MARK) yield { inputOffset: Number(offset), reason: reason ?? "" };
   }
+}
+
+/** Lines that begin with a number sign are no entries. */
+export function isRemark(line: string): boolean {
+  return line.startsWith("#");
 }
 
 function parseHead(line: string, path: string): LedgerHead {

@@ -2,7 +2,7 @@
 import { CaptureSet } from "../dedup/index.ts";
 import type { Share, ShareRow, ShareTable } from "./report-shape.ts";
 
-/** Bits of the filter of folded names as a power of two: 512 KB, one name in 100 taken for another at 450,000. */
+/** Folded names that the filter tells apart well; it takes 2 MB. Beyond them more and more rows say `atLeast`. */
 const FOLDED_SIZE = 1_000_000;
 
 /** A share that grows. */

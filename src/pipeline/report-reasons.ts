@@ -22,7 +22,8 @@ const REASONS: Readonly<Record<KeptReason, string>> = {
 /** What can also happen to a duplicate when its turn comes. */
 const LATER_REASONS: Readonly<Record<string, string>> = {
   unreadable: "It could not be read again where the plan has it.",
-  left: "When its turn came it could not be replaced, or would not have become smaller.",
+  "original-missing": "The file that holds its original had changed, or could not be taken along.",
+  "file-left": "Its file was left as it is.",
 };
 
 /** Absent for a reason that is not known here; its own words have to do. */

@@ -79,7 +79,7 @@ export function totalsTables(totals: ReportTotals): Markup {
     ["bytes of payloads", totals.payloadBytes],
     ["different payloads", totals.payloads],
     ["originals", totals.originals],
-    ["kept for other reasons", totals.kept],
+    ["kept otherwise", totals.kept],
   ])}${table("Duplicates", [
     ["duplicates found", totals.duplicates],
     ["their bytes in the files", totals.duplicateBytes],

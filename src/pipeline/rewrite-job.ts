@@ -7,7 +7,7 @@ import { type Disk, type DiskFile, DurableOutput } from "../disk/index.ts";
 import { type ByteSource, loadZstd } from "../warc/index.ts";
 import { openInput } from "./inputs.ts";
 import { isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
-import { formatEntry, LEDGER_FORMAT, type LedgerEntry, parseEntry, writeLedger } from "./ledger.ts";
+import { formatEntry, formatLeft, isRemark, LEDGER_FORMAT, parseEntry, writeLedger } from "./ledger.ts";
 import { type ManifestLine, parseManifestLine } from "./manifest-line.ts";
 import { detectCompression, rewriteSource } from "./rewrite.ts";
 import { proveRewrite, type ReplacedLine } from "./rewrite-proof.ts";
@@ -111,9 +111,7 @@ class FileRewrite {
     const source = openInput(disk, { name: file.path, path: file.path, entries: [], size: file.size });
     try {
       if (source.size !== file.size) throw changed(file, "changed since the job began; it was left as it is");
-      const bytesAfter = job.dryRun
-        ? this.rewrite(source, { write: () => {} }, undefined)
-        : this.rewriteDurably(source);
+      const bytesAfter = job.dryRun ? this.rewrite(source, { write: () => {} }, () => {}) : this.rewriteDurably(source);
       return { replaced: this.replaced, left: this.left, bytesBefore: file.size, bytesAfter };
     } finally {
       source.close?.();
@@ -126,7 +124,7 @@ class FileRewrite {
     using output = DurableOutput.begin(disk, file.output, { replace: file.output === file.path });
     {
       using entries = new DraftWriter(disk, draft);
-      this.rewrite(source, output, (entry) => entries.write(`${formatEntry(entry)}\n`));
+      this.rewrite(source, output, (line) => entries.write(`${line}\n`));
     }
     // In place, a file in which nothing was replaced stays as it is.
     if (this.replaced === 0 && file.output === file.path) {
@@ -162,7 +160,7 @@ class FileRewrite {
   private rewrite(
     source: ByteSource,
     sink: { write(bytes: Uint8Array): void },
-    onEntry: ((entry: LedgerEntry) => void) | undefined,
+    onLine: (line: string) => void,
   ): number {
     const { minSaving } = this.job;
     const whyLeave = ({ original }: ManifestLine) =>
@@ -175,9 +173,10 @@ class FileRewrite {
       {
         onReplaced: (_, entry) => {
           this.replaced++;
-          onEntry?.(entry);
+          onLine(formatEntry(entry));
         },
-        onLeft: (_, reason) => {
+        onLeft: (line, reason) => {
+          onLine(formatLeft({ inputOffset: line.offset, reason }));
           this.left[reason] = (this.left[reason] ?? 0) + 1;
         },
         onProgress: everyMegabytes(16, this.events.onProgress),
@@ -194,6 +193,7 @@ class FileRewrite {
   private *replacedLines(draft: string): Generator<ReplacedLine> {
     const copies = this.copies();
     for (const text of readTextLines(this.disk, draft)) {
+      if (isRemark(text)) continue;
       const entry = parseEntry(text, draft);
       let line = copies.next().value as ManifestLine | undefined;
       while (line !== undefined && line.offset !== entry.inputOffset) line = copies.next().value as ManifestLine;
