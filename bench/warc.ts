@@ -4,6 +4,8 @@
  */
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { loadAccelerator } from "holotype/warc";
 import { compileLimit, prepareCorpus, root } from "./corpus.ts";
 import { type Contender, type Cost, interleave } from "./measure.ts";
 import { limitRow, type Row, ratioRow } from "./report.ts";
@@ -15,10 +17,16 @@ const WARCSUM_RATIO = 0.84;
 export async function run(quick: boolean): Promise<Row[]> {
   const files = prepareCorpus(quick ? { files: 2, megabytesEach: 32 } : { files: 4, megabytesEach: 256 });
   const limit = compileLimit();
+  const accelerated = loadAccelerator() !== undefined;
+  const switchOff = pathToFileURL(join(root, "build/bench/without-accelerator.js")).href;
+  /** What is measured is what everybody has, unless `libdeflate` is asked for. */
+  const command = (libdeflate: boolean, ...args: readonly string[]) => ({
+    command: process.execPath,
+    args: [...(accelerated && !libdeflate ? ["--import", switchOff] : []), join(root, "dist/cli/main.js"), ...args],
+  });
   const manifest = (digest: string, threads: number): Contender => ({
     name: `holotype ${digest} x${threads}`,
-    command: process.execPath,
-    args: [join(root, "dist/cli/main.js"), "manifest", "--digest", digest, "--threads", String(threads), ...files],
+    ...command(false, "manifest", "--digest", digest, "--threads", String(threads), ...files),
   });
   const contenders: Contender[] = [manifest("sha1", 1), manifest("sha256", 1), manifest("sha1", 2)];
   for (const digest of limit === undefined ? [] : ["sha1", "sha256"]) {
@@ -34,8 +42,12 @@ export async function run(quick: boolean): Promise<Row[]> {
   const peerScript = join(root, "build/bench/peer-warcio.js");
   const part = files.slice(0, 1);
   contenders.push({ name: "warcio", command: process.execPath, args: [peerScript, "sha1", ...part], rounds: 2 });
-  const partArgs = [join(root, "dist/cli/main.js"), "manifest", "--digest", "sha1", ...part];
-  contenders.push({ name: "holotype part", command: process.execPath, args: partArgs });
+  const partArgs = ["manifest", "--digest", "sha1", ...part];
+  contenders.push({ name: "holotype part", ...command(false, ...partArgs) });
+  if (accelerated) {
+    contenders.push({ name: "libdeflate sha1 x1", ...command(true, "manifest", "--digest", "sha1", ...files) });
+    contenders.push({ name: "libdeflate part", ...command(true, ...partArgs) });
+  }
   const best = await interleave(contenders, ROUNDS);
 
   const cpu = (name: string) => best.get(name)?.cpuSeconds;
@@ -73,6 +85,8 @@ export async function run(quick: boolean): Promise<Row[]> {
       1,
     ),
     compare("sha1, one thread, cpu, against npm warcio (one file)", "holotype part", "warcio", cpu, 5),
+    compare("sha1, one thread, cpu, with libdeflate", "libdeflate sha1 x1", "holotype sha1 x1", cpu, 1.3),
+    compare("the same against npm warcio (one file)", "libdeflate part", "warcio", cpu, 5),
     limitRow("memory, one thread", resident(best, "holotype sha1 x1"), "MB", 150),
     limitRow("memory, two threads", resident(best, "holotype sha1 x2"), "MB", 250),
   ];

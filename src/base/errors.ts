@@ -51,6 +51,15 @@ export const ERROR_TABLE = {
   HT_DIGEST_MISMATCH: damage("A digest in a header is not that of the bytes."),
   HT_HTTP_HEADER: damage("The HTTP message in a record is malformed."),
   HT_HTTP_CHUNK: damage("A chunked body breaks off or has an invalid chunk; what could be decoded was."),
+  HT_REVISIT_CHAIN: damage("A revisit refers to another revisit instead of an original."),
+  HT_REVISIT_SELF: damage("A revisit refers to itself."),
+  HT_REVISIT_MISMATCH: damage(
+    "A revisit's original is not what the revisit claims: in its payload, its length or its id.",
+  ),
+  HT_REVISIT_IRREVERSIBLE: damage("A revisit of ours cannot be turned back into the record whose place it took."),
+  HT_LOST: damage("A record of the originals is not there: neither as itself nor as a revisit that stands for it."),
+  HT_ADDED: damage("A record is there that the originals do not have."),
+  HT_ORDER: damage("A record does not stand where it stood among the records of the original file."),
 
   HT_DIGEST_UNKNOWN: note("A digest in a header has an algorithm or a form that is not known, so it was not checked."),
   HT_HTTP_NOT_CHUNKED: note("The HTTP header says chunked, but the stored body is not; it was taken as it is."),
@@ -60,6 +69,9 @@ export const ERROR_TABLE = {
   HT_PADDING: note("Zero bytes or empty members stand between or behind the records."),
   HT_MEMBER_SHARED: note("Several records share one compressed member or frame, so none can be reached directly."),
   HT_REVISIT_ORPHAN: note("A revisit's original is not among the files that were looked at."),
+  HT_REVISIT_AMBIGUOUS: note("A revisit refers to a URI and second at which different payloads were captured."),
+  HT_HTTP_LENGTH: note("An HTTP header tells another length than its body has."),
+  HT_RECOMPRESSED: note("The records of a file are those of the original, but its compressed bytes are not."),
 } as const satisfies Record<string, ErrorMeaning>;
 
 export type ErrorCode = keyof typeof ERROR_TABLE;

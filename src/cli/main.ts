@@ -13,8 +13,11 @@ import { manifest } from "./manifest.ts";
 import { merge } from "./merge.ts";
 import { plan } from "./plan.ts";
 import { resolve } from "./resolve.ts";
+import { restore } from "./restore.ts";
 import { rewrite } from "./rewrite.ts";
 import { split } from "./split.ts";
+import { survey } from "./survey.ts";
+import { verify } from "./verify.ts";
 import { VERSION } from "./version.ts";
 
 const COMMANDS: readonly Command[] = [
@@ -23,7 +26,10 @@ const COMMANDS: readonly Command[] = [
   check,
   index,
   convert,
+  survey,
   dedup,
+  verify,
+  restore,
   manifest,
   resolve,
   plan,

@@ -59,7 +59,7 @@ export class StageLine {
   private drawnMs = 0;
   private shown = false;
 
-  readonly update = ({ stage, done, total, saved }: DedupProgress): void => {
+  readonly update = ({ stage, done, total, saved }: Omit<DedupProgress, "stage"> & { stage: string }): void => {
     const now = performance.now();
     if (stage !== this.stage) {
       this.stage = stage;

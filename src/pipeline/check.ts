@@ -12,7 +12,14 @@ import {
   parseDigest,
   type Warning,
 } from "../base/index.ts";
-import { type DigestVerdict, judgeDigest, parseProfile, scanRecord, type WarcRecord } from "../warc/index.ts";
+import {
+  type DigestVerdict,
+  judgeDigest,
+  parseProfile,
+  type RecordScan,
+  scanRecord,
+  type WarcRecord,
+} from "../warc/index.ts";
 import { hasPayload } from "./listing.ts";
 import type { RecordTask } from "./task.ts";
 
@@ -68,12 +75,22 @@ function referenceOf(record: WarcRecord, digestKey: string | undefined): { refer
 }
 
 export function checkRecord(record: WarcRecord, warn: (warning: Warning) => void): RecordCheck {
+  return checkWithScan(record, warn).check;
+}
+
+/** The same, with what was found on the way; payload digests of `more` algorithms come with it, behind the record's. */
+export function checkWithScan(
+  record: WarcRecord,
+  warn: (warning: Warning) => void,
+  more: readonly DigestAlgorithm[] = [],
+): { readonly check: RecordCheck; readonly scan: RecordScan } {
   const say = (code: ErrorCode, message: string) => warn({ code, message, file: record.file, offset: record.offset });
   const blockClaim = algorithmOf(record.blockDigest);
   const payloadClaim = algorithmOf(record.payloadDigest);
+  const algorithms = [...new Set(payloadClaim === undefined ? more : [payloadClaim, ...more])];
   const scan = scanRecord(record, {
     ...(blockClaim === undefined ? {} : { block: [blockClaim] }),
-    ...(payloadClaim === undefined ? {} : { payload: [payloadClaim], stored: [payloadClaim] }),
+    ...(algorithms.length === 0 ? {} : { payload: algorithms, stored: algorithms }),
   });
   for (const finding of scan.findings) say(finding.code, finding.message);
   record.drain();
@@ -94,7 +111,7 @@ export function checkRecord(record: WarcRecord, warn: (warning: Warning) => void
 
   const digestKey = keyOfDigest(record.payloadDigest);
   const ownKey = captureKey(record.uri, record.dateText);
-  return {
+  const check = {
     file: record.file,
     offset: record.offset,
     type: record.type,
@@ -103,6 +120,7 @@ export function checkRecord(record: WarcRecord, warn: (warning: Warning) => void
     holds: hasPayload(record) ? [ownKey, digestKey].filter((key) => key !== undefined) : [],
     ...referenceOf(record, digestKey),
   };
+  return { check, scan };
 }
 
 function algorithmOf(claim: string | undefined): DigestAlgorithm | undefined {

@@ -1,15 +1,16 @@
 /** One run over a job: does the stages whose results are not there yet, one after the other. */
 import { availableParallelism } from "node:os";
-import { ArchiveError, type DigestAlgorithm, type ErrorCode } from "../base/index.ts";
-import { createDurably, type Disk, DurableOutput } from "../disk/index.ts";
+import { ArchiveError, type DigestAlgorithm } from "../base/index.ts";
+import { createDurably, type Disk, removeLeftovers } from "../disk/index.ts";
 import type { DedupOptions, DedupResult, DedupStage } from "./dedup.ts";
 import { reportJob } from "./dedup-report.ts";
 import type { Input, SkippedInput } from "./inputs.ts";
-import { isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
-import type { JobFolder } from "./job-folder.ts";
+import { isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
+import { DRAFT, type JobFolder } from "./job-folder.ts";
 import { readKnown } from "./known-index.ts";
 import { readLedger } from "./ledger.ts";
 import { LineSorter } from "./line-sorter.ts";
+import { GroupParts, partName, readFindings, type ToldSkip, toldOf } from "./manifest-groups.ts";
 import { BY_DIGEST, BY_PLACE, formatManifestLine, fromSortable, type LineOrder, toSortable } from "./manifest-line.ts";
 import { Planner } from "./plan.ts";
 import { cutByDigest, type ResolveJob } from "./resolve-job.ts";
@@ -24,10 +25,6 @@ const GROUP_SIZE = 64 << 20;
 const LINE_SIZE_LEAST = 100;
 const INTERMEDIATE = ["manifest", "sorted.tsv", "resolved", "plan.tsv", "copies.tsv"] as const;
 
-interface GroupFindings {
-  readonly skipped: readonly { readonly name: string; readonly code: ErrorCode; readonly message: string }[];
-}
-
 export class DedupRun {
   private readonly disk: Disk;
   private readonly job: JobFolder;
@@ -36,6 +33,9 @@ export class DedupRun {
   private readonly skipped: SkippedInput[];
   private readonly threads: number;
   private saved = 0;
+  private damage = 0;
+  /** Bytes that the rest of the rewriting takes, where there was no space for it. */
+  private needed: number | undefined;
 
   constructor(disk: Disk, job: JobFolder, inputs: readonly Input[], options: DedupOptions, skipped: SkippedInput[]) {
     this.disk = disk;
@@ -46,18 +46,45 @@ export class DedupRun {
     this.threads = options.threads ?? availableParallelism();
   }
 
-  async run(): Promise<Omit<DedupResult, "damage">> {
+  async run(): Promise<DedupResult> {
     const { job } = this;
     if (job.has("report.json")) return this.finished();
     this.sayWhere();
+    try {
+      return await this.goOn();
+    } catch (error) {
+      if (!(error instanceof ArchiveError) || error.code !== "HT_NO_SPACE") throw error;
+      const needed = `up to ${this.needed ?? this.estimateNeeded()} bytes are needed for the rest`;
+      const message = `${error.message}; ${needed}. What is finished stays; run the same command again to go on`;
+      throw new ArchiveError("HT_NO_SPACE", message, error.place, error);
+    }
+  }
+
+  private async goOn(): Promise<DedupResult> {
+    const { job } = this;
+    if (this.options.dryRun !== true) this.removeUnfinished();
     if (!job.has("plan.tsv")) {
       await this.makeManifest();
       this.sort();
       await this.resolve();
-    }
+    } else this.takeFindings();
     this.plan();
     const results = await this.rewrite();
     return this.report(results);
+  }
+
+  /** What runs that were killed left beside the outputs: on a full disk it would be in the way. */
+  private removeUnfinished(): void {
+    const folders = new Set([...this.files().values()].map(({ output }) => parentOf(output)));
+    for (const folder of folders) if (this.disk.stat(folder) !== undefined) removeLeftovers(this.disk, folder);
+  }
+
+  /** Before anything is rewritten: the outputs (in place, one at a time for each thread), and the lists of records. */
+  private estimateNeeded(): number {
+    const sizes = [...this.files().values()].map(({ size }) => size);
+    const total = sum(sizes);
+    const atOnce = sizes.sort((a, b) => b - a).slice(0, this.threads);
+    return (this.job.state.settings.output === undefined ? sum(atOnce) : total) + Math.ceil(total / 10);
   }
 
   private tell(message: string): void {
@@ -82,12 +109,26 @@ export class DedupRun {
     this.tell(`going on with the job in ${job.path}: ${stage}`);
   }
 
-  private finished(): Omit<DedupResult, "damage"> {
+  private finished(): DedupResult {
     const { job } = this;
     this.tell(`the job in ${job.path} is finished; nothing is left to do`);
     const [line] = job.lines("result.json");
-    const result = JSON.parse(line!) as Omit<DedupResult, "damage" | "skipped" | "resumed">;
+    const { skipped, ...result } = JSON.parse(line!) as Omit<DedupResult, "skipped" | "resumed"> & {
+      skipped: readonly ToldSkip[];
+    };
+    for (const told of skipped) this.skip(told);
+    if (job.state.settings.output !== undefined) this.lookForOutputs();
+    if (this.options.keep !== true && INTERMEDIATE.some((name) => job.has(name))) job.clear(INTERMEDIATE);
     return { ...result, resumed: true, skipped: this.skipped };
+  }
+
+  /** A job is finished, but its outputs may have gone since. */
+  private lookForOutputs(): void {
+    for (const file of this.files().values()) {
+      if (isRewritten(this.disk, file)) continue;
+      const message = `${file.output}: not there as the job left it; to make it again choose another folder with -o`;
+      this.skip({ name: file.name, code: "HT_NOT_FOUND", message });
+    }
   }
 
   /** The inputs in groups, the same in every run. */
@@ -128,7 +169,10 @@ export class DedupRun {
           threads,
           onText: (text) => parts.write(text),
           onSkip: (skipped) => parts.skip(skipped),
-          ...(this.options.onWarning === undefined ? {} : { onWarning: this.options.onWarning }),
+          onWarning: (warning) => {
+            parts.warn(warning);
+            this.options.onWarning?.(warning);
+          },
           onProgress: ({ bytesDone, bytesTotal }) => this.progress("reading", bytesDone, bytesTotal),
           onInputDone: () => parts.done(),
         },
@@ -138,28 +182,34 @@ export class DedupRun {
     }
   }
 
-  /** Files that could not be read to their end, from this run and earlier ones: no record of theirs takes part. */
-  private readSkipped(): Set<string> {
+  /**
+   * What this run and earlier ones found when they read the files. Of those that could not be read to their end no record
+   * takes part.
+   */
+  private takeFindings(): Set<string> {
     const names = new Set<string>();
     for (const [i] of this.groups().entries()) {
-      const findings = findingsName(i);
-      if (!this.job.has(findings)) continue;
-      const [line] = this.job.lines(findings);
-      for (const { name, code, message } of (JSON.parse(line!) as GroupFindings).skipped) {
-        names.add(name);
-        const skipped = { name, error: new ArchiveError(code, message, { file: name }) };
-        if (this.skipped.every((other) => other.name !== name)) {
-          this.skipped.push(skipped);
-          this.options.onSkip?.(skipped);
-        }
+      const { skipped, damage } = readFindings(this.job, i);
+      this.damage += damage;
+      for (const told of skipped) {
+        names.add(told.name);
+        this.skip(told);
       }
     }
     return names;
   }
 
+  /** Tells once that an input was left out. */
+  private skip({ name, code, message }: ToldSkip): void {
+    if (this.skipped.some((other) => other.name === name)) return;
+    const skipped = { name, error: new ArchiveError(code, message, { file: name }) };
+    this.skipped.push(skipped);
+    this.options.onSkip?.(skipped);
+  }
+
   private sort(): void {
     const { job } = this;
-    const left = this.readSkipped();
+    const left = this.takeFindings();
     const manifests = () => this.manifestLines(left);
     job.makeLines("sorted.tsv", () => this.sorted("sorting", manifests(), BY_DIGEST));
   }
@@ -230,6 +280,9 @@ export class DedupRun {
     const names = compare ? stretches.map((_, i) => stretchName(i)) : ["sorted.tsv"];
     for (const name of names) for (const line of job.lines(name)) planner.add(line, name);
     for (const path of known) for (const line of readKnown(disk, path)) planner.addKnown(line);
+    if (planner.passedOver > 0) {
+      this.tell(`passed over ${planner.passedOver} known captures that lie in the files of the job themselves`);
+    }
     for (const { line } of planner.planned()) yield formatManifestLine(line);
   }
 
@@ -265,7 +318,7 @@ export class DedupRun {
       const done = dryRun ? undefined : doneBefore(disk, file);
       if (done !== undefined) results.set(file.name, done);
       else if (failed.has(file.name) && stretch.start === stretch.end && inPlace) continue;
-      else if (inPlace && stretch.start === stretch.end) {
+      else if (inPlace && stretch.start === stretch.end && isUnchanged(disk, file)) {
         results.set(file.name, { replaced: 0, left: {}, bytesBefore: file.size, bytesAfter: file.size });
       } else jobs.push(this.rewriteJob(file, stretch, failed));
     }
@@ -324,9 +377,13 @@ export class DedupRun {
 
   private fail(job: RewriteJob, error: ArchiveError, failed: Set<string>, needed: number): void {
     if (error.code === "HT_NO_SPACE") {
-      const message = `${error.message}; up to ${needed} bytes are needed for the rest. What is finished stays; run the same command again to go on`;
-      throw new ArchiveError("HT_NO_SPACE", message, error.place);
+      this.needed = needed;
+      throw error;
     }
+    const file = this.files().get(job.file)!;
+    if (!job.dryRun) this.disk.remove(file.ledger + DRAFT);
+    // Of a run that was stopped before the file got its name, or of this one.
+    if (!job.dryRun && !isRewritten(this.disk, file)) this.disk.remove(file.ledger);
     failed.add(job.file);
     const skipped = { name: job.file, error };
     this.skipped.push(skipped);
@@ -347,6 +404,8 @@ export class DedupRun {
       if (stretch === undefined || failed.has(file.name) || !results.has(file.name)) continue;
       if (!this.refersTo(stretch, failed)) continue;
       disk.remove(file.output);
+      // An output without its ledger would stand in its own way.
+      disk.syncFolder(parentOf(file.output));
       disk.remove(file.ledger);
       results.delete(file.name);
       jobs.push(this.rewriteJob(file, stretch, failed));
@@ -377,13 +436,14 @@ export class DedupRun {
     return stretches;
   }
 
-  private report(results: ReadonlyMap<string, RewriteResult>): Omit<DedupResult, "damage"> {
+  private report(results: ReadonlyMap<string, RewriteResult>): DedupResult {
     const { disk, job, options } = this;
     this.progress("reporting", 0, 1);
     const dryRun = options.dryRun === true;
     const { json, html, counts } = reportJob(disk, job, [...this.files().values()], results, options);
     const result = {
       ...counts,
+      damage: this.damage,
       job: job.path,
       report: dryRun ? undefined : { json: job.file("report.json"), html: job.file("report.html") },
     };
@@ -391,7 +451,7 @@ export class DedupRun {
       const write = (name: string, text: string) =>
         createDurably(disk, job.file(name), (output) => output.write(Buffer.from(text)), { replace: true });
       write("report.html", html);
-      write("result.json", `${JSON.stringify(result)}\n`);
+      write("result.json", `${JSON.stringify({ ...result, skipped: this.skipped.map(toldOf) })}\n`);
       write("report.json", json);
       if (options.keep !== true) job.clear(INTERMEDIATE);
     }
@@ -408,14 +468,6 @@ function sum(values: Iterable<number>): number {
 function parentOf(path: string): string {
   const slash = path.lastIndexOf("/");
   return slash < 0 ? "." : path.slice(0, slash) || "/";
-}
-
-function partName(i: number): string {
-  return `manifest/${String(i + 1).padStart(6, "0")}.tsv`;
-}
-
-function findingsName(i: number): string {
-  return `manifest/${String(i + 1).padStart(6, "0")}.json`;
 }
 
 function stretchName(i: number): string {
@@ -440,59 +492,4 @@ function doneBefore(disk: Disk, file: JobFile): RewriteResult | undefined {
   const left: Record<string, number> = {};
   for (const { reason } of ledger.left) left[reason] = (left[reason] ?? 0) + 1;
   return { replaced, left, bytesBefore: file.size, bytesAfter: output.size };
-}
-
-/** Writes the manifests of groups one after another, each durable when the last input of its group is done. */
-class GroupParts implements Disposable {
-  private readonly disk: Disk;
-  private readonly job: JobFolder;
-  private readonly groups: readonly { readonly group: readonly Input[]; readonly part: string }[];
-  private at = 0;
-  private inputsDone = 0;
-  private skipped: SkippedInput[] = [];
-  private output: DurableOutput | undefined;
-
-  constructor(disk: Disk, job: JobFolder, groups: readonly { group: readonly Input[]; part: string }[]) {
-    this.disk = disk;
-    this.job = job;
-    this.groups = groups;
-  }
-
-  private current(): DurableOutput {
-    this.output ??= DurableOutput.begin(this.disk, this.job.file(this.groups[this.at]!.part), { replace: true });
-    return this.output;
-  }
-
-  write(text: string | Uint8Array): void {
-    this.current().write(typeof text === "string" ? Buffer.from(text) : text);
-  }
-
-  skip(skipped: SkippedInput): void {
-    this.skipped.push(skipped);
-  }
-
-  /** One more input has given all its lines. */
-  done(): void {
-    const { group, part } = this.groups[this.at]!;
-    if (++this.inputsDone < group.length) return;
-    const output = this.current();
-    if (this.skipped.length > 0) {
-      const findings: GroupFindings = {
-        skipped: this.skipped.map(({ name, error }) => ({ name, code: error.code, message: error.message })),
-      };
-      const path = this.job.file(part.replace(/tsv$/, "json"));
-      createDurably(this.disk, path, (file) => file.write(Buffer.from(`${JSON.stringify(findings)}\n`)), {
-        replace: true,
-      });
-    }
-    output.commit();
-    this.output = undefined;
-    this.skipped = [];
-    this.inputsDone = 0;
-    this.at++;
-  }
-
-  [Symbol.dispose](): void {
-    this.output?.abort();
-  }
 }

@@ -3,10 +3,11 @@
  * leaves its result in the job folder, so that the same call goes on where the last one stopped.
  */
 import { resolve as absolute, basename, dirname, relative } from "node:path";
-import { ArchiveError, type Clock, type DigestAlgorithm, isDamage, systemClock, type Warning } from "../base/index.ts";
+import { ArchiveError, type Clock, type DigestAlgorithm, systemClock, type Warning } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
 import { type Disk, scratchFolder } from "../disk/index.ts";
 import { DedupRun } from "./dedup-run.ts";
+import { isUrl } from "./http-source.ts";
 import { findInputs, type Input, type SkippedInput, STANDARD_INPUT } from "./inputs.ts";
 import type { JobFile } from "./job-files.ts";
 import { JOB_FORMAT, JobFolder, type JobState } from "./job-folder.ts";
@@ -76,6 +77,8 @@ export interface DedupResult {
   readonly report: { readonly json: string; readonly html: string } | undefined;
 }
 
+/** How Heritrix and others call a file while they write to it. */
+const OPEN_NAME = /\.open$/i;
 const STRETCH_SIZE_MIN = 1 << 18;
 const STRETCH_SIZE_MAX = 16 << 20;
 const STRETCHES = 32;
@@ -89,20 +92,14 @@ export async function dedup(disk: Disk, names: readonly string[], options: Dedup
     skipped.push(input);
     options.onSkip?.(input);
   };
-  let damage = 0;
-  const onWarning = (warning: Warning) => {
-    if (isDamage(warning)) damage++;
-    options.onWarning?.(warning);
-  };
-  const inputs = takeOnce(disk, findInputs(disk, names, onSkip), onSkip);
+  const found = leaveOutOutput(disk, findInputs(disk, names, onSkip), names, options);
+  const inputs = takeOnce(disk, options.output === undefined ? leaveAlone(disk, found, onSkip) : found, onSkip);
   if (inputs.length === 0) throw new ArchiveError("HT_NOT_FOUND", "no archive file to deduplicate");
-  refuseNesting(inputs, options);
   using scratch = options.dryRun === true ? scratchFolder(disk) : undefined;
   const folder = scratch?.path ?? options.job ?? jobFolderFor(inputs, options);
   using job = openJob(disk, folder, inputs, options);
   if (options.plan !== undefined) takePlan(disk, job, options.plan, inputs);
-  const run = new DedupRun(disk, job, inputs, { ...options, onSkip, onWarning }, skipped);
-  return { ...(await run.run()), damage };
+  return await new DedupRun(disk, job, inputs, options, skipped).run();
 }
 
 /** Takes over the lines of a plan that are about these files. It may name them by their base names. */
@@ -143,11 +140,52 @@ function takeOnce(disk: Disk, inputs: readonly Input[], onSkip: (skipped: Skippe
   });
 }
 
-function refuseNesting(inputs: readonly Input[], { output, job }: DedupOptions): void {
-  if (output === undefined) return;
+/**
+ * In place, what a crawler still writes to is left alone: it would go on writing to the file that was swapped away. And
+ * so is a symbolic link: it would be swapped for a file, and where it led to would stay as it is.
+ */
+function leaveAlone(disk: Disk, inputs: readonly Input[], onSkip: (skipped: SkippedInput) => void): Input[] {
+  const links = new Map<string, ReadonlySet<string>>();
+  const isLink = (path: string) => {
+    const folder = dirname(path);
+    const there = links.get(folder) ?? new Set(linksIn(disk, folder));
+    links.set(folder, there);
+    return there.has(basename(path));
+  };
+  return inputs.filter(({ name, path }) => {
+    if (isUrl(path)) return true;
+    const open = OPEN_NAME.test(path)
+      ? "its name says that it is still being written; rename it if it is not"
+      : undefined;
+    const reason =
+      open ?? (isLink(path) ? "a symbolic link; in place only the file itself can be rewritten" : undefined);
+    if (reason !== undefined)
+      onSkip({ name, error: new ArchiveError("HT_UNSUPPORTED", `${path}: ${reason}`, { file: path }) });
+    return reason === undefined;
+  });
+}
+
+function linksIn(disk: Disk, folder: string): string[] {
+  return disk
+    .list(folder)
+    .filter(({ kind }) => kind === "other")
+    .map(({ name }) => name);
+}
+
+/** What lies in the output folder is no input: it is what this job wrote before it was stopped, or a mistake. */
+function leaveOutOutput(
+  disk: Disk,
+  inputs: readonly Input[],
+  names: readonly string[],
+  { output, job = `${output}/holotype-job` }: DedupOptions,
+): readonly Input[] {
+  if (output === undefined) return inputs;
   const folder = `${absolute(output)}/`;
-  const inside = inputs.find(({ path }) => absolute(path).startsWith(folder));
-  if (inside === undefined || (job === undefined && output === undefined)) return;
+  const isInside = (path: string) => `${absolute(path)}/`.startsWith(folder);
+  const inside = inputs.find(({ path }) => isInside(path));
+  if (inside === undefined) return inputs;
+  const isBegun = disk.stat(`${job}/job.json`) !== undefined;
+  if (isBegun && !names.some(isInside)) return inputs.filter(({ path }) => !isInside(path));
   throw new ArchiveError("HT_USAGE", `${inside.path}: lies in the output folder ${output}; choose another with -o`);
 }
 
@@ -172,8 +210,16 @@ function openJob(disk: Disk, folder: string, inputs: readonly Input[], options: 
     const state: JobState = {
       format: JOB_FORMAT,
       startedMs: clock.now(),
-      settings: { digest, policy, output, compare, known, plan: options.plan },
-      inputs: inputs.map((input) => input.name),
+      settings: {
+        digest,
+        policy,
+        output: output === undefined ? undefined : absolute(output),
+        compare,
+        known: known.map((path) => absolute(path)),
+        plan: options.plan === undefined ? undefined : absolute(options.plan),
+      },
+      // The same names mean other files where the command is run from another folder.
+      inputs: inputs.map(({ name }) => (isUrl(name) ? name : absolute(name))),
       stretchSize: Math.min(Math.max(stretch, STRETCH_SIZE_MIN), STRETCH_SIZE_MAX),
     };
     return { state, files: listFiles(disk, inputs, folder, output) };

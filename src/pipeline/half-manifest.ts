@@ -22,14 +22,21 @@ export class HalfManifest implements Disposable {
 
   /** Takes the last input's lines off; the inputs whose lines are missing. */
   readonly restart = (inputs: readonly Input[]): readonly Input[] => {
-    const last = this.findLast();
-    this.file.truncate(last?.start ?? 0);
-    this.position = last?.start ?? 0;
-    if (last === undefined) return inputs;
-    const index = inputs.findIndex((input) => formatColumn(input.name) === last.name);
-    if (index >= 0) return inputs.slice(index);
-    const message = `${this.path}: ends with lines of ${last.name}, which is not among the files`;
-    throw new ArchiveError("HT_USAGE", message, { file: this.path });
+    const names = inputs.map(({ name }) => formatColumn(name));
+    let start = 0;
+    // One file may be named twice, and some have no lines: the next of that name is meant.
+    let index = -1;
+    for (const stretch of this.stretches()) {
+      index = names.indexOf(stretch.name, index + 1);
+      if (index < 0) {
+        const message = `${this.path}: has lines of ${stretch.name}, which is not among the files there`;
+        throw new ArchiveError("HT_USAGE", message, { file: this.path, offset: stretch.start });
+      }
+      start = stretch.start;
+    }
+    this.file.truncate(start);
+    this.position = start;
+    return inputs.slice(Math.max(0, index));
   };
 
   readonly write = (text: string | Uint8Array): void => {
@@ -42,10 +49,10 @@ export class HalfManifest implements Disposable {
     this.file.sync();
   }
 
-  /** The file of the last complete line, and where its lines begin. */
-  private findLast(): { name: string; start: number } | undefined {
+  /** Complete lines of one file that stand together: its name, and where they begin. */
+  private *stretches(): Generator<{ readonly name: string; readonly start: number }> {
     const buffer = Buffer.allocUnsafe(READ_SIZE);
-    let found: { name: string; start: number } | undefined;
+    let name: string | undefined;
     let rest = Buffer.alloc(0);
     let base = 0;
     for (let at = 0, count = this.file.read(buffer, 0); count > 0; count = this.file.read(buffer, at)) {
@@ -57,13 +64,13 @@ export class HalfManifest implements Disposable {
         if (columns.length < MANIFEST_WIDTH) {
           throw new ArchiveError("HT_USAGE", `${this.path}: not a manifest`, { file: this.path, offset: base + from });
         }
-        if (columns[0] !== found?.name) found = { name: columns[0]!, start: base + from };
+        if (columns[0] !== name) yield { name: columns[0]!, start: base + from };
+        name = columns[0];
         from = end + 1;
       }
       rest = Buffer.from(bytes.subarray(from));
       base += from;
     }
-    return found;
   }
 
   [Symbol.dispose](): void {

@@ -50,7 +50,7 @@ export function findInputs(disk: Disk, names: readonly string[], onSkip: (skippe
     else if (stat === undefined) take(name, () => [expandEntryName(disk, name)]);
     else if (stat.kind === "folder") {
       take(name, () => {
-        const paths = [...listArchives(disk, name)];
+        const paths = [...listArchives(disk, name, onSkip)];
         if (paths.length === 0)
           throw new ArchiveError("HT_NOT_FOUND", `${name}: no archive file in this folder`, { file: name });
         for (const path of paths) take(path, () => expandFile(disk, path));
@@ -73,12 +73,24 @@ function expandEntryName(disk: Disk, name: string): Input {
 }
 
 /** Paths of the archive files in a folder and those below it, by name. Links to folders are not followed. */
-function* listArchives(disk: Disk, folder: string): Generator<string> {
+function* listArchives(disk: Disk, folder: string, onSkip: (skipped: SkippedInput) => void): Generator<string> {
   const prefix = folder.endsWith("/") ? folder : `${folder}/`;
   for (const { name, kind } of disk.list(folder)) {
     const path = `${prefix}${name}`;
-    if (kind === "folder") yield* listArchives(disk, path);
-    else if ((ARCHIVE_NAME.test(name) || WACZ_NAME.test(name)) && disk.stat(path)?.kind === "file") yield path;
+    if (kind === "folder") yield* listBelow(disk, path, onSkip);
+    else if (!ARCHIVE_NAME.test(name) && !WACZ_NAME.test(name)) continue;
+    // One that is not found under the name it has (of bytes that are no UTF-8) must be told of, not passed over.
+    else if (kind === "file" || disk.stat(path)?.kind === "file") yield path;
+  }
+}
+
+/** A folder that cannot be read does not take the others with it. */
+function* listBelow(disk: Disk, folder: string, onSkip: (skipped: SkippedInput) => void): Generator<string> {
+  try {
+    yield* listArchives(disk, folder, onSkip);
+  } catch (error) {
+    if (!(error instanceof ArchiveError)) throw error;
+    onSkip({ name: folder, error });
   }
 }
 

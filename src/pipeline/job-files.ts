@@ -21,9 +21,12 @@ export function formatJobFile(file: JobFile): string {
 
 const loaded = new Map<string, ReadonlyMap<string, JobFile>>();
 
-/** The files of a job by name. The list never changes, so each thread reads it once. */
+/** The files of a job by name. The list of a job never changes, so each thread reads it once. */
 export function loadJobFiles(disk: Disk, path: string): ReadonlyMap<string, JobFile> {
-  const there = loaded.get(path);
+  const stat = disk.stat(path);
+  // Another job may have been begun under the same name.
+  const key = `${path} ${stat?.identity} ${stat?.modifiedMs} ${stat?.sizeBytes}`;
+  const there = loaded.get(key);
   if (there !== undefined) return there;
   const files = new Map<string, JobFile>();
   for (const line of readTextLines(disk, path)) {
@@ -31,7 +34,7 @@ export function loadJobFiles(disk: Disk, path: string): ReadonlyMap<string, JobF
     files.set(file.name, file);
   }
   loaded.clear();
-  loaded.set(path, files);
+  loaded.set(key, files);
   return files;
 }
 

@@ -33,6 +33,9 @@ export interface JobState {
 }
 
 const FOLDERS = ["manifest", "resolved", "ledger"] as const;
+const RESULTS = ["sorted.tsv", "plan.tsv", "copies.tsv", "report.html", "result.json", "report.json"] as const;
+/** How the name of a ledger ends that is not finished. */
+export const DRAFT = ".draft";
 
 export class JobFolder implements Disposable {
   readonly path: string;
@@ -59,6 +62,7 @@ export class JobFolder implements Disposable {
       const wanted = begin();
       const there = readState(disk, `${path}/job.json`);
       if (there === undefined) {
+        refuseForeign(disk, path);
         for (const name of FOLDERS) disk.makeFolder(`${path}/${name}`);
         writeLines(disk, `${path}/files.jsonl`, wanted.files.map(formatJobFile));
         writeLines(disk, `${path}/job.json`, [JSON.stringify(wanted.state)]);
@@ -66,11 +70,15 @@ export class JobFolder implements Disposable {
       }
       const difference = differenceOf(there, wanted.state);
       if (difference !== undefined) {
-        const message = `${path} holds another job (${difference}); finish that, remove the folder, or choose another with --job`;
+        const advice = "finish that with its own command, or choose another folder with --job";
+        const warning = "keep this one: its ledger proves the undo";
+        const message = `${path} holds another job (${difference}); ${advice} (${warning})`;
         throw new ArchiveError("HT_EXISTS", message, { file: path });
       }
       for (const name of FOLDERS)
         if (disk.stat(`${path}/${name}`) !== undefined) removeLeftovers(disk, `${path}/${name}`);
+      for (const { name } of disk.stat(`${path}/ledger`) === undefined ? [] : disk.list(`${path}/ledger`))
+        if (name.endsWith(DRAFT)) disk.remove(`${path}/ledger/${name}`);
       return new JobFolder(disk, path, there, true, lock);
     } catch (error) {
       lock.release();
@@ -111,18 +119,40 @@ export class JobFolder implements Disposable {
   }
 }
 
+/**
+ * A folder without a job in it must hold nothing under the names that a job uses: it would be taken for a result of the
+ * job and removed with those in the end, or it is the ledger of a job whose state is gone.
+ */
+function refuseForeign(disk: Disk, path: string): void {
+  const isEmpty = (name: string) => disk.stat(name)?.kind === "folder" && disk.list(name).length === 0;
+  const foreign = [...RESULTS, ...FOLDERS]
+    .map((name) => `${path}/${name}`)
+    .find((name) => disk.stat(name) !== undefined && !isEmpty(name));
+  if (foreign === undefined) return;
+  const message = `${foreign}: there already, and no job.json beside it; choose another folder with --job`;
+  throw new ArchiveError("HT_EXISTS", message, { file: foreign });
+}
+
 function readState(disk: Disk, path: string): JobState | undefined {
   if (disk.stat(path) === undefined) return undefined;
   try {
     const [line] = readTextLines(disk, path);
     const state = JSON.parse(line ?? "") as JobState;
     const format: string = state.format;
-    if (format === JOB_FORMAT) return state;
-    throw new ArchiveError("HT_FORMAT_TOO_NEW", `${path}: a job of another version: ${format}`, { file: path });
+    if (format === JOB_FORMAT && Array.isArray(state.inputs) && typeof state.settings === "object") return state;
+    if (format.startsWith("holotype-job/") && format !== JOB_FORMAT) {
+      throw new ArchiveError("HT_FORMAT_TOO_NEW", `${path}: a job of another version: ${format}`, { file: path });
+    }
   } catch (cause) {
     if (cause instanceof ArchiveError) throw cause;
-    throw new ArchiveError("HT_CORRUPT", `${path}: not the state of a job`, { file: path }, cause);
+    throw notState(path, cause);
   }
+  throw notState(path);
+}
+
+function notState(path: string, cause?: unknown): ArchiveError {
+  const message = `${path}: not the state of a job, or damaged; choose another folder with --job`;
+  return new ArchiveError("HT_CORRUPT", message, { file: path }, cause);
 }
 
 /** What sets two jobs apart; absent where one goes on with the other. */

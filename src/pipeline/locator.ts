@@ -39,7 +39,8 @@ class FileLocator implements Locator {
   }
 
   locate(name: string): Input {
-    const [file = "", ...entries] = name.split("!");
+    // An exclamation mark stands before an entry of a ZIP file, unless it is part of a file's own name.
+    const [file = "", ...entries] = this.disk.stat(name)?.kind === "file" ? [name] : name.split("!");
     const path = this.fromIndex(file) ?? this.asPath(file) ?? this.fromFolders(file);
     if (path === undefined) {
       throw new ArchiveError("HT_NOT_FOUND", `${file}: cannot be found; say where with --folder or --paths`, {

@@ -204,6 +204,8 @@ export interface LineOrder {
   readonly columns: readonly number[];
   /** The options of GNU sort that give the same order. */
   readonly sortKeys: string;
+  /** Payloads that were not compared stand among those of the first extension; GNU sort puts them before. */
+  readonly joinsUncompared?: boolean;
 }
 
 const { file, offset, uri, date, digest, extension } = Column;
@@ -227,8 +229,8 @@ export function toSortable(line: string, order: LineOrder, place: string): strin
   for (const column of order.columns) {
     const value = columns[column] ?? "";
     if (column === extension) {
-      // Payloads that were not compared count as those of the first extension; their column stays as it is.
-      front += `${value === "" || value === "-" ? "0" : value}\t`;
+      // The column stays where it is: whether it was there at all is not to be lost.
+      front += `${order.joinsUncompared === true && (value === "" || value === "-") ? "0" : value}\t`;
       continue;
     }
     front += `${column === offset ? value.padStart(OFFSET_DIGITS, "0") : value}\t`;

@@ -3,6 +3,7 @@
  * lines may come in any order and number; they are sorted on disk. What cannot be known before all lines have been seen
  * (which records an existing revisit refers to, which captures share a second) is kept in sets of fixed size.
  */
+import { basename } from "node:path";
 import { type Candidate, CaptureSet, captureKey, type Decision, OriginalChooser, type Policy } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { LineSorter, type LineSorterOptions } from "./line-sorter.ts";
@@ -41,12 +42,18 @@ const KNOWN_FLAG = "known";
 
 export class Planner implements Disposable {
   private readonly sorter: LineSorter;
+  private readonly byUri: boolean;
   private readonly order: LineOrder;
   private readonly chooser: OriginalChooser<LineCandidate>;
   private readonly referred: CaptureSet;
   private readonly captures: CaptureSet;
   private readonly contents: CaptureSet;
   private readonly ambiguous: CaptureSet;
+  /** The files that are planned, and their base names. */
+  private readonly files = new Set<string>();
+  private readonly names = new Set<string>();
+  /** Captures of earlier holdings that were not taken, because they lie in files that are planned. */
+  passedOver = 0;
 
   constructor(disk: Disk, policy: Policy, options: PlannerOptions = {}) {
     const { lines = Number.POSITIVE_INFINITY } = options;
@@ -55,20 +62,33 @@ export class Planner implements Disposable {
     this.contents = new CaptureSet(lines);
     this.referred = new CaptureSet(Math.min(lines, SMALL_SET_SIZE));
     this.ambiguous = new CaptureSet(Math.min(lines, SMALL_SET_SIZE));
-    this.order = policy.sameUrl === true ? BY_DIGEST_AND_URI : BY_DIGEST;
+    this.byUri = policy.sameUrl === true;
+    this.order = { ...(this.byUri ? BY_DIGEST_AND_URI : BY_DIGEST), joinsUncompared: true };
     this.chooser = new OriginalChooser(policy);
   }
 
   /** A line of the manifest that is to be planned; `place` tells where it stands. */
   add(text: string, place: string): void {
     const line = parseManifestLine(text, place);
+    if (!this.files.has(line.file)) {
+      this.files.add(line.file);
+      for (const name of baseNames(line.file)) this.names.add(name);
+    }
     this.note(line);
     this.sorter.add(toSortable(text, this.order, place));
   }
 
-  /** A line of earlier holdings: its record may be referred to, and does not come out of the plan. */
+  /**
+   * A line of earlier holdings: its record may be referred to, and does not come out of the plan. To be called after all
+   * others have been added: an index that tells of the same files would have records replaced by references to
+   * themselves, where it writes their URIs in its own way.
+   */
   addKnown(known: ManifestLine): void {
     if (known.flags.includes("revisit")) return;
+    if (baseNames(known.file).some((name) => this.names.has(name))) {
+      this.passedOver++;
+      return;
+    }
     const line = { ...known, flags: [...known.flags, KNOWN_FLAG] };
     this.note(line);
     this.sorter.add(toSortable(formatManifestLine(line), this.order, known.file));
@@ -77,14 +97,19 @@ export class Planner implements Disposable {
   private note(line: ManifestLine): void {
     const { uri, date, original } = line;
     if (line.flags.includes("revisit")) {
+      if (original?.id !== undefined) this.referred.add(original.id);
       if (original?.uri !== undefined && original.date !== undefined) {
         this.referred.add(captureKey(original.uri, original.date));
+        return;
       }
-      if (original?.id !== undefined) this.referred.add(original.id);
+      // Old revisits tell a digest at most, in whatever algorithm: they mean some capture of their own URI.
+      const meant = original?.uri ?? uri;
+      if (meant !== undefined) this.referred.add(meant);
     } else if (uri !== undefined && date !== undefined) {
       const key = captureKey(uri, date);
       const seen = this.captures.add(key);
-      const seenSame = this.contents.add(`${key} ${line.digest}`);
+      // Replay joins a revisit's header with whatever it finds there: it has to be stored alike, too.
+      const seenSame = this.contents.add(`${key} ${line.digest} ${line.extension ?? 0} ${line.framing}`);
       if (seen && !seenSame) this.ambiguous.add(key);
     }
   }
@@ -107,7 +132,7 @@ export class Planner implements Disposable {
   }
 
   private groupOf(line: ManifestLine): string {
-    const uri = this.order === BY_DIGEST_AND_URI ? ` ${line.uri}` : "";
+    const uri = this.byUri ? ` ${line.uri}` : "";
     return `${line.digest} ${line.extension ?? 0}${uri}`;
   }
 
@@ -142,7 +167,7 @@ export class Planner implements Disposable {
       known: flags.includes(KNOWN_FLAG),
       // An ARC file has no revisits, and a WACZ cannot be changed in one place.
       fixed: flags.includes("arc") || line.file.includes("!"),
-      referred: (key !== undefined && this.referred.has(key)) || (id !== undefined && this.referred.has(id)),
+      referred: [key, id, uri].some((name) => name !== undefined && this.referred.has(name)),
       ambiguous: key !== undefined && this.ambiguous.has(key),
     };
   }
@@ -169,6 +194,11 @@ function withDecision(line: ManifestLine, decision: Decision<LineCandidate>): Ma
     case "kept":
       return { ...line, flags: [...line.flags, `kept:${decision.reason}`] };
   }
+}
+
+/** Of a file, and of the entries on the way into a ZIP file. */
+function baseNames(file: string): string[] {
+  return file.split("!").map((name) => basename(name));
 }
 
 /** The file and offset of a line, cheaply. */

@@ -26,8 +26,9 @@ interface PayloadClass {
 
 export interface ResolverOptions {
   readonly onWarning?: (warning: Warning) => void;
-  /** Payloads that are held to be compared with; for tests. */
+  /** Payloads that are held to be compared with, each and of one digest together; for tests. */
   readonly heldSizeMax?: number;
+  readonly heldTotalMax?: number;
 }
 
 export class Resolver {
@@ -37,6 +38,7 @@ export class Resolver {
   private readonly fetcher: RecordFetcher;
   private readonly onWarning: (warning: Warning) => void;
   private readonly heldSizeMax: number;
+  private readonly heldTotalMax: number;
   private classes: PayloadClass[] = [];
   private heldTotal = 0;
 
@@ -44,6 +46,7 @@ export class Resolver {
     this.fetcher = fetcher;
     this.onWarning = options.onWarning ?? (() => {});
     this.heldSizeMax = options.heldSizeMax ?? HELD_SIZE_MAX;
+    this.heldTotalMax = options.heldTotalMax ?? HELD_TOTAL_MAX;
   }
 
   /** Takes lines sorted by digest and gives each with its extension, in the same order. */
@@ -116,7 +119,7 @@ export class Resolver {
   }
 
   private begin(line: ManifestLine, payload: Uint8Array | undefined): void {
-    const hold = payload !== undefined && this.heldTotal + payload.length <= HELD_TOTAL_MAX;
+    const hold = payload !== undefined && this.heldTotal + payload.length <= this.heldTotalMax;
     if (hold) this.heldTotal += payload.length;
     this.classes.push({ first: line, payload: hold ? Buffer.from(payload) : undefined });
   }

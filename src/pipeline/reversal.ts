@@ -4,10 +4,12 @@
  */
 import { createHasher, type Digest, type DigestAlgorithm, isDigestAlgorithm, parseDigest } from "../base/index.ts";
 import {
+  CHUNKS_FIELD,
   ChunkLayoutTracker,
   formatRevisit,
   judgeDigest,
   parseHttpHead,
+  REPLACED_FIELD,
   type RecordScan,
   type ReplacedRecord,
   replacedHead,
@@ -63,8 +65,19 @@ function algorithmOf(claim: string | undefined): DigestAlgorithm | undefined {
   return isDigestAlgorithm(name) ? name : parseDigest(claim ?? "")?.algorithm;
 }
 
+/** What a revisit says of its own. A record that has one of these already would say it twice. */
+const REVISIT_FIELDS = [
+  REPLACED_FIELD,
+  CHUNKS_FIELD,
+  "WARC-Profile",
+  "WARC-Refers-To",
+  "WARC-Refers-To-Target-URI",
+  "WARC-Refers-To-Date",
+].map((name) => name.toLowerCase());
+
 /** Turns the header into that of a revisit and back. */
 function comesBack(record: WarcRecord, scan: RecordScan, replaced: ReplacedRecord): boolean {
+  if (REVISIT_FIELDS.some((name) => record.headers.get(name) !== undefined)) return false;
   const payloadDigest = scan.payloadDigests[0] ?? NO_DIGEST;
   const revisit = formatRevisit(record, scan.http, ANY_ORIGINAL, payloadDigest, { replaced });
   const type = record.headers.get("warc-type") ?? "";

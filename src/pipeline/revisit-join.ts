@@ -11,6 +11,8 @@ export interface RevisitPair {
   readonly revisit: ManifestLine;
   /** Absent where there is none among the lines. */
   readonly original: ManifestLine | undefined;
+  /** All that it may mean, `original` among them: captures of one URI in one second. */
+  readonly candidates: readonly ManifestLine[];
   /** The revisit refers to another revisit, and to nothing else of that URI and second. */
   readonly chained: boolean;
 }
@@ -92,5 +94,5 @@ function pairOf(revisit: ManifestLine, originals: readonly ManifestLine[], chain
     originals.find((candidate) => id !== undefined && candidate.id === id) ??
     originals.find((candidate) => candidate.digest === revisit.digest) ??
     originals[0];
-  return { revisit, original, chained: original === undefined && chains.length > 0 };
+  return { revisit, original, candidates: originals, chained: original === undefined && chains.length > 0 };
 }

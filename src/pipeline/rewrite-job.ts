@@ -7,6 +7,7 @@ import { type Disk, type DiskFile, DurableOutput } from "../disk/index.ts";
 import { type ByteSource, loadZstd } from "../warc/index.ts";
 import { openInput } from "./inputs.ts";
 import { isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
+import { DRAFT } from "./job-folder.ts";
 import { formatEntry, formatLeft, isRemark, LEDGER_FORMAT, parseEntry, writeLedger } from "./ledger.ts";
 import { type ManifestLine, parseManifestLine } from "./manifest-line.ts";
 import { detectCompression, rewriteSource } from "./rewrite.ts";
@@ -68,10 +69,15 @@ class OriginalWatch {
   isPresent(name: string): boolean {
     const known = this.present.get(name);
     if (known !== undefined) return known;
-    const file = this.files.get(name);
-    const present = !this.missing.has(name) && (file === undefined || this.isThere(file));
+    const file = this.fileOf(name);
+    const present = !this.missing.has(file?.name ?? name) && (file === undefined || this.isThere(file));
     this.present.set(name, present);
     return present;
+  }
+
+  /** An entry of a WACZ lies in the file that is named before it. */
+  private fileOf(name: string): JobFile | undefined {
+    return this.files.get(name) ?? this.files.get(name.split("!")[0]!);
   }
 
   private isThere(file: JobFile): boolean {
@@ -81,7 +87,7 @@ class OriginalWatch {
   /** Looks again, right before what refers to them gets its name. */
   check(): void {
     for (const [name, present] of this.present) {
-      const file = this.files.get(name);
+      const file = this.fileOf(name);
       if (present && file !== undefined && !this.isThere(file)) {
         throw changed(file, "changed while records that refer to it were written; they were thrown away");
       }
@@ -120,15 +126,18 @@ class FileRewrite {
 
   private rewriteDurably(source: ByteSource): number {
     const { disk, file, job } = this;
-    const draft = `${file.ledger}.draft`;
+    const draft = `${file.ledger}${DRAFT}`;
     using output = DurableOutput.begin(disk, file.output, { replace: file.output === file.path });
     {
       using entries = new DraftWriter(disk, draft);
       this.rewrite(source, output, (line) => entries.write(`${line}\n`));
+      entries.flush();
     }
     // In place, a file in which nothing was replaced stays as it is.
     if (this.replaced === 0 && file.output === file.path) {
       disk.remove(draft);
+      // A run that was stopped may have left one that tells otherwise.
+      disk.remove(file.ledger);
       return file.size;
     }
     output.sync();
@@ -233,7 +242,7 @@ class DraftWriter implements Disposable {
     if (this.text.length > DRAFT_SIZE) this.flush();
   }
 
-  private flush(): void {
+  flush(): void {
     const bytes = Buffer.from(this.text);
     this.file.write(bytes, this.position);
     this.position += bytes.length;
@@ -241,7 +250,6 @@ class DraftWriter implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.flush();
     this.file.close();
   }
 }

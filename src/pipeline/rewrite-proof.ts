@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { ArchiveError, isDamage, type Warning } from "../base/index.ts";
 import {
   type ByteSource,
+  measureLayout,
   rangeSource,
   refersToOf,
   replacedBy,
@@ -115,6 +116,8 @@ class RewriteProof {
     }
     if (block.toString("latin1") !== (opened.http?.text ?? "")) throw this.fail("an HTTP header was not kept");
     const { head } = opened;
+    const bodySize = replaced.chunks === undefined ? line.payloadSize : measureLayout(replaced.chunks).storedSize;
+    if (head.blockSize !== block.length + (bodySize ?? 0)) throw this.fail("a block cannot be put together again");
     const claim = head.headers.get("warc-block-digest");
     // The digest itself was compared with the block when the record was examined; here its text has to come back.
     const back = replacedHead(revisit.headers.text, replaced.type, head.blockSize ?? 0, () => undefined);

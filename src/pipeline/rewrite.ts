@@ -12,6 +12,7 @@ import {
   gzipHeaderSize,
   HTTP_HEAD_SIZE_MAX,
   type HttpHead,
+  headSaysHttp,
   isZstd,
   parseHttpHead,
   type RecordHead,
@@ -193,12 +194,16 @@ export class RecordReopener {
   private openQuickly({ offset, length, flags }: ManifestLine): OpenedRecord | undefined {
     if (this.compression === "zstd" || length === undefined) return undefined;
     const count = this.source.read(this.raw.subarray(0, Math.min(length, this.raw.length)), offset);
-    const isHttp = !flags.includes("resource");
-    for (let size = OPENING_SIZE; size <= HTTP_HEAD_SIZE_MAX; size *= 8) {
-      const opening = this.opener.open(this.raw, 0, count, isHttp ? size : 0);
+    // Few resources are HTTP messages, but some are: the header tells.
+    for (
+      let size = flags.includes("resource") ? 0 : OPENING_SIZE;
+      size <= HTTP_HEAD_SIZE_MAX;
+      size = size * 8 || OPENING_SIZE
+    ) {
+      const opening = this.opener.open(this.raw, 0, count, size);
       if (opening === undefined) return undefined;
       const { head, start } = opening;
-      if (!isHttp) return { head, http: undefined };
+      if (!headSaysHttp(head.headers)) return { head, http: undefined };
       const complete = start.length === head.blockSize;
       const http = parseHttpHead(start, 0, start.length, complete);
       if (http?.terminated === true) return { head, http };
@@ -216,9 +221,11 @@ export class RecordReopener {
     try {
       const record = reader.next();
       if (record === undefined) return undefined;
-      const { replaced, scan } = examineRecord(record);
+      const { replaced, scan, storedDigest } = examineRecord(record);
       const ended = reader.next() === undefined;
-      return odd || !ended || scan.payloadSize !== line.payloadSize ? undefined : replaced;
+      const fits = ended && !odd && scan.payloadSize === line.payloadSize;
+      // A digest of the body as stored holds for an original that is cut alike, and nobody has looked at that.
+      return fits && storedDigest === undefined ? replaced : undefined;
     } finally {
       reader.close();
     }

@@ -47,7 +47,11 @@ export async function runTask(
     await pool.run(parts, gatherer);
   } else {
     const task = await createTask(request);
-    for (const input of inputs) await gatherer.runHere(wholePart(input), disk, task);
+    for (const input of inputs) {
+      // A turn of the event loop, in which a signal can be heard.
+      await new Promise((resolve) => setImmediate(resolve));
+      await gatherer.runHere(wholePart(input), disk, task);
+    }
   }
   return gatherer.summary();
 }

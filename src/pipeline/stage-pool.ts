@@ -38,12 +38,14 @@ export async function runStageJobs<J extends StageJob>(
   threads: number,
   events: StagePoolEvents<J>,
 ): Promise<void> {
-  if (threads > 1 && jobs.length > 1) {
+  if (threads > 1 && jobs.length > 0) {
     await using pool = new StagePool(Math.min(threads, jobs.length), jobs, events);
     await pool.run();
     return;
   }
   for (const job of jobs) {
+    // A turn of the event loop, in which a signal can be heard.
+    await new Promise((resolve) => setImmediate(resolve));
     try {
       const result = await doStageJob(disk, job, {
         onWarning: (warning) => events.onWarning?.(warning),
@@ -73,6 +75,7 @@ class StagePool<J extends StageJob> implements AsyncDisposable {
       const thread = new Worker(new URL("./stage-worker.js", import.meta.url));
       thread.on("message", (message: StageMessage) => this.guard(() => this.receive(thread, message)));
       thread.on("error", (error) => this.settle?.reject(error));
+      thread.on("exit", (code) => this.settle?.reject(new Error(`a worker thread ended with ${code} before its work`)));
       return thread;
     });
   }

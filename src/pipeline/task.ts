@@ -8,6 +8,7 @@ import type { CdxOptions } from "./cdx-index.ts";
 import type { CheckOptions } from "./check.ts";
 import type { ListingOptions } from "./listing.ts";
 import type { ManifestOptions } from "./manifest.ts";
+import type { VerifyTaskOptions } from "./verify-task.ts";
 
 export interface RecordTask {
   /** Called before the first record of each file. */
@@ -21,7 +22,8 @@ export type TaskRequest =
   | { readonly kind: "listing"; readonly options: ListingOptions }
   | { readonly kind: "check"; readonly options: CheckOptions }
   | { readonly kind: "cdx"; readonly options: CdxOptions }
-  | { readonly kind: "manifest"; readonly options: ManifestOptions };
+  | { readonly kind: "manifest"; readonly options: ManifestOptions }
+  | { readonly kind: "verify"; readonly options: VerifyTaskOptions };
 
 /** Loads the one task that is asked for: each thread starts with this. */
 export async function createTask(request: TaskRequest): Promise<RecordTask> {
@@ -34,5 +36,7 @@ export async function createTask(request: TaskRequest): Promise<RecordTask> {
       return (await import("./cdx-index.ts")).createCdxTask(request.options);
     case "manifest":
       return await (await import("./manifest.ts")).createManifest(request.options);
+    case "verify":
+      return await (await import("./verify-task.ts")).createVerifyTask(request.options);
   }
 }

@@ -25,11 +25,12 @@ const SEPARATOR_SIZE = 4;
 const ARC_PEEK_SIZE = 512;
 
 /** Where a record begins, and what is known of it. */
-export interface RecordStart {
+interface RecordStart {
   readonly offset: number;
   /** Decoded bytes before it in its member. */
   readonly inner: number;
-  readonly format: ArchiveFormat;
+  /** Known once the header has been read. */
+  format: ArchiveFormat;
 }
 
 export class BlockReader {
@@ -56,8 +57,8 @@ export class BlockReader {
   }
 
   /** A record has been found; its header is read next, with `more`. */
-  enter(start: RecordStart): void {
-    this.start = start;
+  enter(offset: number, inner: number, format: ArchiveFormat): void {
+    this.start = { offset, inner, format };
     this.boundary = false;
     this.whole = false;
     this.cutBy = this.tailSize = this.endOffset = undefined;
@@ -65,7 +66,7 @@ export class BlockReader {
 
   /** The header has been read: the block begins at `out.pos`, and is said to have so many bytes. */
   begin(saidSize: number | undefined, format: ArchiveFormat): void {
-    this.start = { ...this.start, format };
+    this.start.format = format;
     this.saidSize = saidSize;
     this.remaining = saidSize ?? Number.MAX_SAFE_INTEGER;
     this.searched = 0;
@@ -224,8 +225,12 @@ export class BlockReader {
     this.endOffset = this.stream.endOffset();
     const inside = this.endOffset === undefined && (out.available > 0 || !this.stream.memberEnded);
     out.pos = held;
-    const expected = this.start.format === "arc" ? size === 1 || size === 2 || last : size === SEPARATOR_SIZE;
+    const isArc = this.start.format === "arc";
+    const expected = isArc ? size === 1 || size === 2 || last : size === SEPARATOR_SIZE;
     if (!expected) this.report("HT_RECORD_SEPARATOR", `${size} bytes of line ends behind the record`);
+    else if (!isArc && !isSeparator(out.buffer, held + this.remaining)) {
+      this.report("HT_RECORD_SEPARATOR", "the line ends behind the record are not two times CR LF");
+    }
     if (!this.sharedNoted && (this.start.inner > 0 || inside)) {
       this.sharedNoted = true;
       this.report("HT_MEMBER_SHARED", "records share a compressed member");
@@ -276,6 +281,10 @@ export class BlockReader {
     out.keep = out.pos;
     return Step.MORE;
   }
+}
+
+function isSeparator(bytes: Uint8Array, at: number): boolean {
+  return bytes[at] === CR && bytes[at + 1] === LF && bytes[at + 2] === CR && bytes[at + 3] === LF;
 }
 
 function isLineEnd(byte: number | undefined): boolean {

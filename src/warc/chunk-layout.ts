@@ -91,14 +91,32 @@ export class ChunkLayoutTracker {
   }
 }
 
+/** The size of a body that is cut as the layout says, markers included, and of its payload. Throws where it is none. */
+export function measureLayout(layout: string): { readonly storedSize: number; readonly payloadSize: number } {
+  let storedSize = 0;
+  let payloadSize = 0;
+  for (const { size, count } of entriesOf(layout)) {
+    const dataSize = Number.parseInt(size, 16);
+    payloadSize += count * dataSize;
+    storedSize += count * (size.length + CRLF.length + dataSize + CRLF.length);
+  }
+  return { storedSize, payloadSize };
+}
+
+function* entriesOf(layout: string): Generator<{ size: string; count: number }> {
+  for (const entry of layout.split("+")) {
+    const [size = "", count = "1"] = entry.split("*");
+    if (!SIZE.test(size) || !/^\d{1,9}$/.test(count)) throw misfit(layout);
+    yield { size, count: Number(count) };
+  }
+}
+
 /** The body as it was stored: the payload, cut as the layout says. Throws where the two do not fit. */
 export function* cutIntoChunks(payload: Iterable<Uint8Array>, layout: string): Generator<Uint8Array> {
   const pieces = payload[Symbol.iterator]();
   let piece: Uint8Array = new Uint8Array(0);
-  for (const entry of layout.split("+")) {
-    const [size = "", count = "1"] = entry.split("*");
-    if (!SIZE.test(size) || !/^\d{1,9}$/.test(count)) throw misfit(layout);
-    for (let i = Number(count); i > 0; i--) {
+  for (const { size, count } of entriesOf(layout)) {
+    for (let i = count; i > 0; i--) {
       yield Buffer.from(`${size}\r\n`);
       for (let left = Number.parseInt(size, 16); left > 0; ) {
         while (piece.length === 0) {

@@ -1,12 +1,13 @@
 /**
- * A file of gzip members, decoded one member at a time with one inflater. Checks CRC and size of each member; behind
- * damage it looks for the next member that begins with a record.
+ * A file of gzip members, decoded one member at a time with one inflater, or at once where an accelerator can do it.
+ * Checks CRC and size of each member; behind damage it looks for the next member that begins with a record.
  */
 import { crc32 } from "node:zlib";
 import { CompressedStream } from "./compressed-stream.ts";
 import { createInflater, type Inflater, PakoInflater } from "./inflater.ts";
 import type { Report } from "./member-stream.ts";
 import { beginsRecord } from "./record-start.ts";
+import { WholeMembers } from "./whole-members.ts";
 import { type SourceWindow, Step } from "./window.ts";
 
 const HEADER_SIZE_MIN = 10;
@@ -47,7 +48,14 @@ export function isGzip(bytes: Uint8Array, pos: number, end: number): boolean {
   return right === 2 || (right === 1 && end - pos > 2 && bytes[pos + 2] === 8);
 }
 
-type Phase = "between" | "searching" | "data" | "trailer";
+type Phase = "between" | "searching" | "whole" | "data" | "trailer";
+
+export interface GzipStreamOptions {
+  /** The input begins anywhere, and the first member behind that is looked for. */
+  readonly searching?: boolean | undefined;
+  /** Members that fit in the windows may be inflated by an accelerator, where there is one; default true. */
+  readonly accelerate?: boolean | undefined;
+}
 
 export class GzipStream extends CompressedStream {
   private readonly fast: Inflater = createInflater();
@@ -65,11 +73,12 @@ export class GzipStream extends CompressedStream {
   private searchFrom = 0;
   private paddingFrom: number | undefined;
   private rescanned = 0;
+  private readonly whole: WholeMembers | undefined;
 
-  /** With `searching` the input begins anywhere, and the first member behind that is looked for. */
-  constructor(input: SourceWindow, capacity: number, report: Report, searching = false) {
+  constructor(input: SourceWindow, capacity: number, report: Report, options: GzipStreamOptions = {}) {
     super(input, capacity, report);
-    if (searching) {
+    if (options.accelerate !== false) this.whole = new WholeMembers(input, this.out);
+    if (options.searching === true) {
       this.phase = "searching";
       this.searchFrom = Number.POSITIVE_INFINITY;
     }
@@ -114,10 +123,16 @@ export class GzipStream extends CompressedStream {
     this.memberPos = out.end;
     input.pos += headerSize;
     this.dataOffset = input.offset;
+    this.endDoubtful = false;
+    if (this.whole?.promising === true) this.phase = "whole";
+    else this.startSteps();
+  }
+
+  /** From here on the member comes through the inflater, as much at a time as there is room for. */
+  private startSteps(): void {
     this.inflater = this.fast;
     this.inflater.reset();
     this.size = this.crc = this.skip = 0;
-    this.endDoubtful = false;
     this.phase = "data";
   }
 
@@ -154,6 +169,15 @@ export class GzipStream extends CompressedStream {
       }
       if (out.end === out.buffer.length) this.memberPos -= out.compact();
       if (out.end === out.buffer.length) return Step.FULL;
+      if (this.phase === "whole") {
+        const given = this.whole!.inflate(this.memberOffset);
+        if (given !== undefined) {
+          this.memberEndOffset = input.offset;
+          this.phase = "between";
+          return given > 0 ? Step.MORE : Step.END;
+        }
+        this.startSteps();
+      }
       let exhausted = false;
       if (input.pos === input.end) {
         const step = this.fillInput();
@@ -210,6 +234,7 @@ export class GzipStream extends CompressedStream {
     const size = input.buffer.readUInt32LE(input.pos + 4);
     input.pos += TRAILER_SIZE;
     this.memberEndOffset = input.offset;
+    this.whole?.passed(this.memberEndOffset - this.memberOffset);
     this.phase = "between";
     if (crc !== this.crc || size !== this.size % 0x1_0000_0000) {
       this.report("HT_GZIP_CHECKSUM", crc !== this.crc ? "CRC-32 differs" : "size differs", this.memberOffset);

@@ -27,6 +27,11 @@ export interface ReaderOptions extends WarningOptions {
   readonly search?: boolean | undefined;
   /** Decoded bytes held at a time; a record up to this size needs no streaming. */
   readonly windowSize?: number | undefined;
+  /**
+   * Gzip members may be inflated by an accelerator, where there is one; default true, but false in strict mode. Content
+   * is the same, proven by checksum and size; a fault in the form of a member, which zlib would tell, may go untold.
+   */
+  readonly accelerate?: boolean | undefined;
 }
 
 export const WINDOW_SIZE_DEFAULT = 1 << 20;
@@ -145,7 +150,8 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
     const { buffer, pos, available } = input;
     if (this.options.search === true || isGzip(buffer, pos, input.end)) {
       this.compression = "gzip";
-      this.stream = new GzipStream(input, this.windowSize, log.report, this.options.search);
+      const { search: searching, accelerate = this.options.strict !== true } = this.options;
+      this.stream = new GzipStream(input, this.windowSize, log.report, { searching, accelerate });
     } else if (available >= 4 && isZstd(buffer, pos)) {
       this.compression = "zstd";
       const { start = 0 } = this.options;
@@ -167,7 +173,7 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
     const step = this.finder.find(this.format);
     if (step !== Step.MORE) return step;
     this.start = { offset: this.stream.offset(), inner: this.stream.inner() };
-    this.block.enter({ ...this.start, format: this.format });
+    this.block.enter(this.start.offset, this.start.inner, this.format);
     this.headScanned = 0;
     this.phase = "head";
     return step;

@@ -152,17 +152,12 @@ export class WarcRecord {
   /** The media type of the block, without parameters: `application/http` for a captured message. */
   get blockType(): string {
     if (this.arc !== undefined) return this.type === "response" ? "application/http" : this.arc.mime;
-    const type = this.headers.get("content-type") ?? "";
-    const semicolon = type.indexOf(";");
-    return (semicolon < 0 ? type : type.slice(0, semicolon)).trim().toLowerCase();
+    return blockTypeOf(this.headers);
   }
 
   /** Whether the block is an HTTP message, as far as the header tells. */
   get isHttp(): boolean {
-    const type = this.blockType;
-    if (type === "application/http") return true;
-    // Some writers leave the type out, or name that of the payload.
-    return this.type === "response" && type !== "text/dns" && /^https?:/i.test(this.uri ?? "");
+    return holdsHttp(this.type, this.blockType, this.uri);
   }
 
   get payloadDigest(): string | undefined {
@@ -182,6 +177,24 @@ export class WarcRecord {
   get segmented(): boolean {
     return this.type === "continuation" || this.headers.get("warc-segment-number") !== undefined;
   }
+}
+
+function blockTypeOf(headers: FieldBlock): string {
+  const type = headers.get("content-type") ?? "";
+  const semicolon = type.indexOf(";");
+  return (semicolon < 0 ? type : type.slice(0, semicolon)).trim().toLowerCase();
+}
+
+function holdsHttp(type: string, blockType: string, uri: string | undefined): boolean {
+  if (blockType === "application/http") return true;
+  // Some writers leave the type out, or name that of the payload.
+  return type === "response" && blockType !== "text/dns" && /^https?:/i.test(uri ?? "");
+}
+
+/** What `isHttp` says of a WARC record, from its header alone. */
+export function headSaysHttp(headers: FieldBlock): boolean {
+  const type = (headers.get("warc-type") ?? "").toLowerCase();
+  return holdsHttp(type, blockTypeOf(headers), unbracket(headers.get("warc-target-uri")));
 }
 
 function arcType(arc: ArcLine): string {

@@ -1,0 +1,135 @@
+import { availableParallelism } from "node:os";
+import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
+import { type VerifyProblem, type VerifyResult, verify as verifyFiles } from "../pipeline/index.ts";
+import { type Command, parseCount, requireFiles } from "./command.ts";
+import { formatCount, formatSize, formatWarning, StageLine, tellSkipped } from "./talk.ts";
+
+const THREADS_MAX = 256;
+const PROBLEMS_SHOWN_MAX = 100;
+
+export const verify: Command = {
+  name: "verify",
+  purpose: "Prove that a deduplicated set is whole: revisits, digests, and nothing lost.",
+  usage: "DIR… [--against ORIGINALS]",
+  details: `Reads everything and believes no header. Every revisit must lead in one step to an original with the payload that
+it claims; every revisit that Holotype wrote must give back the record whose place it took, byte for byte; every digest
+must hold. With --against, every record of the originals must be there, as itself or as a revisit that stands for it, in
+its order, and nothing else. What was wrong in the originals already is told as such and is no failure.`,
+  options: {
+    against: { type: "string", value: "LIST", help: "files or folders it was made from, with commas between them" },
+    with: { type: "string", value: "LIST", help: "further files that may be referred to, as those of dedup --known" },
+    all: { type: "boolean", help: `list all problems, not only the first ${PROBLEMS_SHOWN_MAX}` },
+    notes: { type: "boolean", help: "list tolerated oddities too" },
+    threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core)" },
+  },
+  exits: "3 inputs were skipped, or something was wrong in the originals already · 4 something does not hold",
+  examples: [
+    "holotype dedup samples -o /tmp/deduplicated 2> /dev/null; holotype verify /tmp/deduplicated --against samples",
+  ],
+  async run(args) {
+    const names = requireFiles(verify, args);
+    const json = args.flag("json");
+    const threads = args.text("threads");
+    const line = new StageLine();
+    const listing = new Listing(json, json || args.flag("all") ? Number.POSITIVE_INFINITY : PROBLEMS_SHOWN_MAX);
+    const { against, with: more } = { against: listOf(args.text("against")), with: listOf(args.text("with")) };
+    try {
+      const result = await verifyFiles(nodeDisk, names, {
+        ...(against === undefined ? {} : { against }),
+        ...(more === undefined ? {} : { with: more }),
+        threads: threads === undefined ? availableParallelism() : parseCount("threads", threads, 1, THREADS_MAX),
+        notes: args.flag("notes"),
+        problemsMax: 0,
+        onProgress: ({ stage, done, total }) => line.update({ stage, done, total, saved: 0 }),
+        onProblem: (problem) => {
+          line.clear();
+          listing.add(problem);
+        },
+        onSkip: (skipped) => {
+          line.clear();
+          tellSkipped(skipped, json);
+        },
+      });
+      line.clear();
+      listing.finish(result);
+      if (!result.holds) return 4;
+      return result.before > 0 || result.skipped.length > 0 ? 3 : 0;
+    } finally {
+      line.clear();
+    }
+  },
+};
+
+/** A list with commas, unless a file has just that name. */
+function listOf(text: string | undefined): string[] | undefined {
+  if (text === undefined) return undefined;
+  if (nodeDisk.stat(text) !== undefined) return [text];
+  return text.split(",").filter((name) => name !== "");
+}
+
+/** Prints problems as they come; with `--json` as a list inside the one object. */
+class Listing {
+  private readonly json: boolean;
+  private readonly shownMax: number;
+  private shown = 0;
+  private hidden = 0;
+
+  constructor(json: boolean, shownMax: number) {
+    this.json = json;
+    this.shownMax = shownMax;
+  }
+
+  add(problem: VerifyProblem): void {
+    if (this.shown >= this.shownMax) {
+      this.hidden++;
+      return;
+    }
+    const separator = this.shown++ === 0 ? '{"problems":[' : ",";
+    if (this.json) writeStandardOutput(`${separator}${JSON.stringify(problem)}`);
+    else writeStandardOutput(`${formatWarning(problem)}${problem.before ? " (so in the originals)" : ""}\n`);
+  }
+
+  finish(result: VerifyResult): void {
+    if (!this.json) {
+      if (this.hidden > 0) writeStandardOutput(`… and ${this.hidden.toLocaleString("en")} more; --all lists them\n`);
+      writeStandardOutput(formatResult(result));
+      return;
+    }
+    const { problems: _, skipped, ...counts } = result;
+    const told = skipped.map(({ name, error }) => ({ name, code: error.code, message: error.message }));
+    const rest = JSON.stringify({ ...counts, against: counts.against ?? null, skipped: told }).slice(1);
+    writeStandardOutput(`${this.shown === 0 ? '{"problems":[' : ""}],${rest}\n`);
+  }
+}
+
+function formatResult(result: VerifyResult): string {
+  const { against, written } = result;
+  const number = (count: number) => count.toLocaleString("en");
+  const rows: [string, string][] = [
+    ["files", `${formatCount(result.files, "file")}, ${formatSize(result.bytes)}`],
+    ["records", number(result.records)],
+    ["originals", `${formatCount(result.originals, "record")} with a payload`],
+    ["revisits", `${number(result.revisits)}, of these ${number(written)} written by Holotype`],
+  ];
+  if (written > 0) rows.push(["restorable", `${number(result.restorable)} of ${number(written)} proven`]);
+  if (against !== undefined) {
+    const equal = `${number(against.equal)} equal but for what was replaced`;
+    rows.push(["against", `${formatCount(against.files, "file")} compared, ${equal}`]);
+    rows.push(["", `${formatCount(against.standing, "record")} of theirs stand as revisits`]);
+  }
+  const problems = Object.entries(result.problemCounts).sort(([one], [other]) => (one < other ? -1 : 1));
+  for (const [i, [code, count]] of problems.entries())
+    rows.push([i === 0 ? "problems" : "", `${number(count)} ${code}`]);
+  if (result.before > 0) rows.push(["", `${number(result.before)} of these were so in the originals`]);
+  const notes = Object.values(result.noteCounts).reduce((sum, count) => sum + count, 0);
+  if (notes > 0) rows.push(["notes", `${number(notes)}; --notes lists them`]);
+  if (result.skipped.length > 0) rows.push(["skipped", formatCount(result.skipped.length, "input")]);
+  rows.push(["verdict", verdictOf(result)]);
+  return rows.map(([name, value]) => `${name.padEnd(12)}${value}\n`).join("");
+}
+
+function verdictOf(result: VerifyResult): string {
+  if (!result.holds) return "something does not hold";
+  const lost = result.against === undefined ? "" : "; nothing is lost, nothing is added";
+  return result.before > 0 ? `all holds that held in the originals${lost}` : `all holds${lost}`;
+}
