@@ -1,0 +1,146 @@
+/** The real command, killed with SIGKILL at random moments, and run again until it is done. */
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createDice, newSeed } from "../../src/testing/dice.ts";
+import { response, warcFile } from "../cli/archives.ts";
+import { holotype, put, ROOT, startHolotype, temporaryFolder } from "../cli/holotype.ts";
+
+const FILES = 8;
+const RECORDS = 80;
+const BODY_SIZE = 6000;
+const KILLED = 50;
+/** After so many kills of one job the next run may go to its end. */
+const KILLS_MAX = 3;
+/** Before this the process has hardly begun. */
+const START_MS = 100;
+const MODES = ["-o", "--in-place"] as const;
+type Mode = (typeof MODES)[number];
+
+/** Half of the captures have a payload that was captured before, in this file or another. */
+function makeInputs(folder: string): void {
+  const dice = createDice(11);
+  const bodies: Buffer[] = [];
+  for (let file = 0; file < FILES; file++) {
+    const records = Array.from({ length: RECORDS }, (_, i) => {
+      const body =
+        bodies.length > 0 && dice.coin() ? bodies[dice.below(bodies.length)]! : Buffer.from(dice.bytes(BODY_SIZE));
+      bodies.push(body);
+      const date = new Date(Date.UTC(2000 + file, 0, 1, 0, 0, i)).toISOString().replace(".000", "");
+      return response(`http://site${dice.below(5)}.example/${file}/${i}`, body, { date });
+    });
+    const below = file < FILES / 2 ? folder : join(folder, "later");
+    mkdirSync(below, { recursive: true });
+    put(below, `${file}.warc.gz`, warcFile(records, { compression: "gzip" }));
+  }
+}
+
+const work = temporaryFolder();
+const inputs = join(work, "inputs");
+makeInputs(inputs);
+
+interface Trial {
+  readonly args: readonly string[];
+  /** Where the rewritten files come to lie. */
+  readonly result: string;
+  readonly folder: string;
+}
+
+function beginTrial(mode: Mode, name: string): Trial {
+  const folder = join(work, name);
+  mkdirSync(folder);
+  const result = join(folder, mode === "-o" ? "out" : "in");
+  if (mode === "-o") return { folder, result, args: ["dedup", inputs, "-o", result, "--threads", "2"] };
+  cpSync(inputs, result, { recursive: true, preserveTimestamps: true });
+  return { folder, result, args: ["dedup", result, "--in-place", "--threads", "2"] };
+}
+
+function namesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
+}
+
+function digestsOf({ result }: Trial): Record<string, string> {
+  const archives = namesBelow(result).filter((name) => name.endsWith(".warc.gz"));
+  const digest = (name: string) =>
+    createHash("sha256")
+      .update(readFileSync(join(result, name)))
+      .digest("hex");
+  return Object.fromEntries(archives.map((name) => [name, digest(name)]));
+}
+
+/** What the ledgers say; their paths and times are those of the trial. */
+function ledgersOf({ result }: Trial): string[] {
+  const folder = join(result, "holotype-job", "ledger");
+  return namesBelow(folder).map((name) => readFileSync(join(folder, name), "utf8").replace(/^.*\n/, ""));
+}
+
+/** Runs the command and kills it after a while; false where it was done before. */
+async function isKilled(args: readonly string[], afterMs: number): Promise<boolean> {
+  const child = startHolotype(args);
+  const ended = new Promise<{ exit: number | null; signal: string | null }>((resolve) =>
+    child.on("close", (exit, signal) => resolve({ exit, signal })),
+  );
+  child.stdout.resume();
+  child.stderr.resume();
+  const timer = setTimeout(() => child.kill("SIGKILL"), afterMs);
+  const { exit, signal } = await ended;
+  clearTimeout(timer);
+  if (signal === null) expect(exit).toBe(0);
+  return signal !== null;
+}
+
+interface Undisturbed {
+  readonly digests: Record<string, string>;
+  readonly ledgers: string[];
+  readonly durationMs: number;
+}
+
+function runUndisturbed(mode: Mode): Undisturbed {
+  const trial = beginTrial(mode, `undisturbed${mode}`);
+  const start = performance.now();
+  const { exit, err } = holotype(trial.args);
+  const durationMs = performance.now() - start;
+  expect(exit, err).toBe(0);
+  return { digests: digestsOf(trial), ledgers: ledgersOf(trial), durationMs };
+}
+
+const canVerify = existsSync(join(ROOT, "dist", "cli", "verify.js"));
+if (!canVerify) console.log("holotype verify is not built: the results are not verified beyond their bytes");
+
+describe("dedup that is killed", () => {
+  it(`${KILLED} times comes to the result of an undisturbed run`, { timeout: 400_000 }, async () => {
+    const seed = newSeed();
+    const dice = createDice(seed);
+    const undisturbed = { "-o": runUndisturbed("-o"), "--in-place": runUndisturbed("--in-place") };
+    expect(undisturbed["-o"].digests).toEqual(undisturbed["--in-place"].digests);
+    let kills = 0;
+    for (let number = 0; kills < KILLED; number++) {
+      const mode = MODES[number % MODES.length]!;
+      const { digests, ledgers, durationMs } = undisturbed[mode];
+      const trial = beginTrial(mode, `trial-${number}`);
+      let killed = 0;
+      let isDone = false;
+      while (killed < KILLS_MAX && !isDone) {
+        isDone = !(await isKilled(trial.args, START_MS + dice.below(durationMs - START_MS)));
+        if (!isDone) killed++;
+      }
+      kills += killed;
+      const about = `trial ${number} (${mode}), killed ${killed} times, seed ${seed}`;
+      if (!isDone) {
+        const { exit, err } = holotype(trial.args);
+        expect(exit, `${about}: ${err}`).toBe(0);
+      }
+      expect(digestsOf(trial), about).toEqual(digests);
+      expect(ledgersOf(trial), about).toEqual(ledgers);
+      const leftovers = namesBelow(trial.result).filter((name) => /\.(?:partial|draft)$/.test(name));
+      expect(leftovers, about).toEqual([]);
+      if (canVerify && number < 4) {
+        const verified = holotype(["verify", trial.result, "--against", inputs]);
+        expect(verified.exit, `${about}: ${verified.out}${verified.err}`).toBe(0);
+      }
+      rmSync(trial.folder, { recursive: true });
+    }
+    expect(kills).toBeGreaterThanOrEqual(KILLED);
+  });
+});

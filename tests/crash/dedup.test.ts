@@ -1,0 +1,253 @@
+import { describe, expect, it } from "vitest";
+import { ArchiveError, digestOf } from "../../src/base/index.ts";
+import type { Disk } from "../../src/disk/index.ts";
+import { dedup } from "../../src/pipeline/index.ts";
+import { createDice, newSeed } from "../../src/testing/dice.ts";
+import { readAll } from "../../src/testing/disk-suite.ts";
+import { everyFullDisk, everyStop } from "../../src/testing/every-stop.ts";
+import { ForgetfulDisk } from "../../src/testing/forgetful-disk.ts";
+import type { Faults } from "../../src/testing/operations.ts";
+import { payloadOf, WarcReader } from "../../src/warc/index.ts";
+import { response, warcFile } from "../cli/archives.ts";
+
+/** A few payloads that do not compress, captured several times, within files and across them. */
+function makeArchives(): ReadonlyMap<string, Buffer> {
+  const dice = createDice(3);
+  const bodies = Array.from({ length: 4 }, (_, i) => Buffer.from(dice.bytes(1000 + 300 * i)));
+  let year = 2001;
+  const file = (...pages: readonly [string, number][]) =>
+    warcFile(
+      pages.map(([path, body]) =>
+        response(`http://site.example/${path}`, bodies[body]!, { date: `${year++}-01-01T00:00:00Z` }),
+      ),
+      { compression: "gzip" },
+    );
+  return new Map([
+    ["/in/a.warc.gz", file(["one", 0], ["one-again", 0], ["two", 1])],
+    ["/in/b.warc.gz", file(["two", 1], ["one", 0], ["three", 2])],
+    ["/in/sub/c.warc.gz", file(["three", 2], ["one", 0], ["four", 3])],
+    ["/in/sub/d.warc.gz", file(["four", 3])],
+  ]);
+}
+
+const BEFORE = makeArchives();
+const CLOCK = { now: () => 1_600_000_000_000 };
+const MODES = { "with -o": "/out", "in place": undefined } as const;
+type Mode = keyof typeof MODES;
+
+function prepare(disk: Disk): void {
+  disk.makeFolder("/in/sub");
+  for (const [path, bytes] of BEFORE) {
+    using file = disk.open(path, "create");
+    file.write(bytes, 0);
+  }
+}
+
+function preparedDisk(faults: Faults = {}): ForgetfulDisk {
+  const disk = new ForgetfulDisk();
+  prepare(disk);
+  return disk.reopen({ data: "keep", names: "keep", seed: 0 }, faults);
+}
+
+function run(disk: Disk, mode: Mode) {
+  return dedup(disk, ["/in"], { output: MODES[mode], threads: 1, clock: CLOCK });
+}
+
+/** Every file below a folder with its bytes. */
+function snapshot(disk: Disk, folder = "/"): Map<string, Buffer> {
+  const files = new Map<string, Buffer>();
+  for (const { name, kind } of disk.list(folder)) {
+    const path = `${folder === "/" ? "" : folder}/${name}`;
+    if (kind === "folder") for (const [below, bytes] of snapshot(disk, path)) files.set(below, bytes);
+    else files.set(path, Buffer.from(readAll(disk, path)));
+  }
+  return files;
+}
+
+/** What counts as the result of a job: everything but the pages that tell of it. */
+function resultOf(disk: Disk): Map<string, string> {
+  const digests = [...snapshot(disk)].map(([path, bytes]): [string, string] => [path, digestOf("sha256", bytes).hex]);
+  return new Map(digests.filter(([path]) => !path.endsWith("/report.html") && !path.endsWith("/report.json")));
+}
+
+const undisturbed = new Map<Mode, { readonly result: Map<string, string>; readonly files: Map<string, Buffer> }>();
+for (const mode of Object.keys(MODES) as Mode[]) {
+  const disk = preparedDisk();
+  await run(disk, mode);
+  undisturbed.set(mode, { result: resultOf(disk), files: snapshot(disk) });
+}
+
+interface Content {
+  /** Payloads that are there in full, by their digests. */
+  readonly payloads: readonly string[];
+  /** The records that hold them, by URI and date. */
+  readonly captures: readonly string[];
+  /** The records that revisits refer to. */
+  readonly references: readonly string[];
+}
+
+const contents = new Map<string, Content>();
+
+/** What an archive file holds; a file that cannot be read is a failure. */
+function contentOf(bytes: Buffer): Content {
+  const key = digestOf("sha256", bytes).hex;
+  const known = contents.get(key);
+  if (known !== undefined) return known;
+  const [payloads, captures, references]: [string[], string[], string[]] = [[], [], []];
+  const source = { name: key, seekable: true, size: bytes.length, read: readFrom(bytes) };
+  const reader = new WarcReader(source, {
+    onWarning: ({ code, message }) => {
+      throw new Error(`${code} ${message}`);
+    },
+  });
+  for (let record = reader.next(); record !== undefined; record = reader.next()) {
+    const payload = Buffer.concat([...payloadOf(record).chunks].map((piece) => Buffer.from(piece)));
+    const field = (name: string) => record?.headers.get(name);
+    if (record.type === "revisit") {
+      references.push(`${field("warc-refers-to-target-uri")} ${field("warc-refers-to-date")}`);
+    } else {
+      payloads.push(digestOf("sha1", payload).hex);
+      captures.push(`${field("warc-target-uri")} ${field("warc-date")}`);
+    }
+  }
+  const content = { payloads, captures, references };
+  contents.set(key, content);
+  return content;
+}
+
+function readFrom(bytes: Buffer) {
+  return (into: Uint8Array, position: number): number => {
+    const piece = bytes.subarray(position, position + into.length);
+    into.set(piece);
+    return piece.length;
+  };
+}
+
+const ALL_PAYLOADS = new Set([...BEFORE.values()].flatMap((bytes) => contentOf(bytes).payloads));
+
+/** Every input is wholly as it was or wholly as it should be, and every payload is in one of them. */
+function checkNothingLost(disk: Disk, mode: Mode): void {
+  const { files } = undisturbed.get(mode)!;
+  const payloads = new Set<string>();
+  for (const [path, before] of BEFORE) {
+    const bytes = Buffer.from(readAll(disk, path));
+    const isOld = bytes.equals(before);
+    const isNew = mode === "in place" && bytes.equals(files.get(path)!);
+    if (!isOld && !isNew) throw new Error(`${path} is neither the old file nor the new one`);
+    for (const payload of contentOf(bytes).payloads) payloads.add(payload);
+  }
+  expect(payloads).toEqual(ALL_PAYLOADS);
+}
+
+function outputsOf(disk: Disk): [string, Buffer][] {
+  const paths = [...BEFORE.keys()].map((path) => path.replace("/in/", "/out/"));
+  return paths.flatMap((path) => (disk.stat(path) === undefined ? [] : [[path, Buffer.from(readAll(disk, path))]]));
+}
+
+/** What has its name under the output is finished. */
+function checkNothingHalf(disk: Disk, mode: Mode): void {
+  for (const [path, bytes] of outputsOf(disk)) {
+    if (!undisturbed.get(mode)!.files.get(path)!.equals(bytes)) throw new Error(`${path} is not what it should be`);
+  }
+}
+
+/** Outputs refer to nothing but what lies in one of them. */
+function checkClosure(disk: Disk): void {
+  const found = outputsOf(disk).map(([, bytes]) => contentOf(bytes));
+  const present = new Set(found.flatMap(({ captures }) => captures));
+  for (const { references } of found) for (const capture of references) expect(present).toContain(capture);
+}
+
+async function checkResult(disk: Disk, mode: Mode): Promise<void> {
+  const { skipped } = await run(disk, mode);
+  expect(skipped).toEqual([]);
+  expect(Object.fromEntries(resultOf(disk))).toEqual(Object.fromEntries(undisturbed.get(mode)!.result));
+}
+
+/** How many disks a stop can leave; to go on from each would take minutes, so each stop takes others of them. */
+const AFTERMATHS = 24;
+const RESUMED_EACH = 2;
+
+describe.each(Object.keys(MODES) as Mode[])("dedup %s under a power cut at any moment", (mode) => {
+  it("loses no payload, and comes to the undisturbed result when it is run again", { timeout: 120_000 }, async () => {
+    let checks = 0;
+    const count = await everyStop(
+      async (disk) => void (await run(disk, mode)),
+      async (disk, stoppedAt) => {
+        checkNothingLost(disk, mode);
+        checkNothingHalf(disk, mode);
+        const turn = checks++ % AFTERMATHS;
+        const chosen = (turn + (stoppedAt ?? 0) * 5) % AFTERMATHS < RESUMED_EACH;
+        if (chosen || stoppedAt === undefined) await checkResult(disk, mode);
+      },
+      { prepare },
+    );
+    expect(count).toBeGreaterThan(150);
+  });
+
+  it("comes to it also when the power goes again and again", async () => {
+    const seed = newSeed();
+    const whole = preparedDisk();
+    await run(whole, mode);
+    const dice = createDice(seed);
+    const fate = () => (["drop", "tear", "keep"] as const)[dice.below(3)]!;
+    const stop = () => ({ stopAt: 1 + dice.below(whole.operations.log.length) });
+    for (let round = 0; round < 20; round++) {
+      let disk = preparedDisk(stop());
+      for (let cuts = 0; cuts < 4; cuts++) {
+        await run(disk, mode).catch((error: unknown) => {
+          if (!disk.operations.stopped) throw error;
+        });
+        const found = disk.reopen({ data: fate(), names: fate(), seed: dice.below(2 ** 32) });
+        checkNothingLost(found, mode);
+        checkNothingHalf(found, mode);
+        disk = found.reopen({ data: "keep", names: "keep", seed: 0 }, cuts < 3 ? stop() : {});
+      }
+      await checkResult(disk, mode).catch((cause: unknown) => {
+        throw new Error(`round ${round}, repeat with seed ${seed}: ${String(cause)}`, { cause });
+      });
+    }
+  });
+
+  it("loses no payload where any one sync fails", async () => {
+    const disk = preparedDisk();
+    await run(disk, mode);
+    const syncs = disk.operations.count("sync") + disk.operations.count("syncFolder");
+    expect(syncs).toBeGreaterThan(30);
+    for (let failSyncAt = 1; failSyncAt <= syncs; failSyncAt++) {
+      const failing = preparedDisk({ failSyncAt });
+      const failure = await run(failing, mode).then(
+        ({ skipped }) => skipped[0]?.error,
+        (error: unknown) => error,
+      );
+      // It is told, and what stands there is whole, also when the power goes right after.
+      expect(failure, `sync ${failSyncAt}`).toMatchObject({ code: "HT_IO" });
+      if (failing.stat("/out/holotype-job/report.json") !== undefined) checkClosure(failing);
+      for (const fate of ["keep", "drop"] as const) {
+        checkNothingLost(failing.reopen({ data: fate, names: fate, seed: failSyncAt }), mode);
+      }
+    }
+  });
+});
+
+describe.each(Object.keys(MODES) as Mode[])("dedup %s on a disk that is full at any moment", (mode) => {
+  it("says so, leaves nothing by halves, and goes on when there is room", async () => {
+    const count = await everyFullDisk(
+      async (disk) => void (await run(disk, mode)),
+      async (disk, failure) => {
+        if (failure !== undefined) {
+          expect(failure).toBeInstanceOf(ArchiveError);
+          expect(failure).toMatchObject({ code: "HT_NO_SPACE" });
+        }
+        const names = [...snapshot(disk).keys()].filter((path) => !path.includes("/holotype-job/"));
+        expect(names.filter((path) => path.endsWith(".partial"))).toEqual([]);
+        const later = disk.reopen({ data: "keep", names: "keep", seed: 0 });
+        checkNothingLost(later, mode);
+        checkNothingHalf(later, mode);
+        await checkResult(later, mode);
+      },
+      { prepare },
+    );
+    expect(count).toBeGreaterThan(20);
+  });
+});
