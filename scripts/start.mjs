@@ -1,4 +1,7 @@
 // `npm start`: installs, builds, and shows what Holotype can do with the bundled sample crawls.
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { build, checkNode, install, root, run } from "./prepare.mjs";
 
 checkNode();
@@ -11,6 +14,12 @@ function holotype(...args) {
   run(process.execPath, [`${root}/dist/cli/main.js`, ...args]);
 }
 
-holotype("ls", "samples");
+const folder = mkdtempSync(join(tmpdir(), "holotype-start-"));
+const deduplicated = join(folder, "deduplicated");
 holotype("check", "samples");
-console.log("\nNext: node dist/cli/main.js --help");
+holotype("survey", "samples", "--sample", "50%");
+holotype("dedup", "samples", "-o", deduplicated);
+holotype("verify", deduplicated, "--against", "samples");
+holotype("restore", deduplicated, "-o", join(folder, "restored"));
+console.log(`\nThe report: ${join(deduplicated, "holotype-job", "report.html")}`);
+console.log("Next: node dist/cli/main.js --help");
