@@ -4,15 +4,14 @@
  */
 import { resolve as absolute, basename, dirname, relative } from "node:path";
 import { ArchiveError, type Clock, type DigestAlgorithm, systemClock, type Warning } from "../base/index.ts";
-import type { Policy } from "../dedup/index.ts";
+import { mimeFilter, type Policy } from "../dedup/index.ts";
 import { type Disk, scratchFolder } from "../disk/index.ts";
 import { DedupRun } from "./dedup-run.ts";
 import { isUrl } from "./http-source.ts";
 import { findInputs, type Input, type SkippedInput, STANDARD_INPUT } from "./inputs.ts";
 import type { JobFile } from "./job-files.ts";
 import { JOB_FORMAT, JobFolder, type JobState } from "./job-folder.ts";
-import { formatManifestLine, parseManifestLine } from "./manifest-line.ts";
-import { readTextLines } from "./text-lines.ts";
+import { takePlan } from "./plan-intake.ts";
 
 export interface DedupOptions {
   /** Folder for the rewritten files; absent to rewrite them in place. */
@@ -87,6 +86,8 @@ const BYTES_A_LINE = 50;
 
 /** Deduplicates the archive files that the names stand for. */
 export async function dedup(disk: Disk, names: readonly string[], options: DedupOptions): Promise<DedupResult> {
+  // A policy that is none is found out now, not when all has been read.
+  mimeFilter(options.policy ?? {});
   const skipped: SkippedInput[] = [];
   const onSkip = (input: SkippedInput) => {
     skipped.push(input);
@@ -95,34 +96,15 @@ export async function dedup(disk: Disk, names: readonly string[], options: Dedup
   const found = leaveOutOutput(disk, findInputs(disk, names, onSkip), names, options);
   const inputs = takeOnce(disk, options.output === undefined ? leaveAlone(disk, found, onSkip) : found, onSkip);
   if (inputs.length === 0) throw new ArchiveError("HT_NOT_FOUND", "no archive file to deduplicate");
+  if (inputs.every(({ path }) => isUrl(path))) {
+    const message = `${inputs[0]!.path}: files on a server may be referred to; name some that can be rewritten`;
+    throw new ArchiveError("HT_USAGE", message, { file: inputs[0]!.path });
+  }
   using scratch = options.dryRun === true ? scratchFolder(disk) : undefined;
   const folder = scratch?.path ?? options.job ?? jobFolderFor(inputs, options);
   using job = openJob(disk, folder, inputs, options);
-  if (options.plan !== undefined) takePlan(disk, job, options.plan, inputs);
+  if (options.plan !== undefined) await takePlan(disk, job, options.plan, inputs);
   return await new DedupRun(disk, job, inputs, options, skipped).run();
-}
-
-/** Takes over the lines of a plan that are about these files. It may name them by their base names. */
-function takePlan(disk: Disk, job: JobFolder, path: string, inputs: readonly Input[]): void {
-  const names = new Map<string, string>();
-  for (const { name } of inputs) names.set(basename(name), names.has(basename(name)) ? "" : name);
-  for (const { name } of inputs) names.set(name, name);
-  const rename = (name: string) => names.get(name) || names.get(basename(name));
-  job.makeLines("plan.tsv", function* () {
-    let number = 0;
-    for (const text of readTextLines(disk, path)) {
-      const line = parseManifestLine(text, `${path}:${++number}`);
-      const file = rename(line.file);
-      if (file === undefined || file === "") continue;
-      const { original } = line;
-      const place = original?.file === undefined ? undefined : rename(original.file);
-      yield formatManifestLine({
-        ...line,
-        file,
-        original: original === undefined || place === undefined ? original : { ...original, file: place },
-      });
-    }
-  });
 }
 
 /** One file under two names is one file: its records are no duplicates of themselves. */
@@ -189,10 +171,11 @@ function leaveOutOutput(
   throw new ArchiveError("HT_USAGE", `${inside.path}: lies in the output folder ${output}; choose another with -o`);
 }
 
-/** The folder that all files lie in. */
+/** The folder that all files lie in, but for those on a server. */
 function commonFolder(inputs: readonly Input[]): string {
-  let common = absolute(dirname(inputs[0]!.path));
-  for (const { path } of inputs) {
+  const paths = inputs.map(({ path }) => path).filter((path) => !isUrl(path));
+  let common = absolute(dirname(paths[0]!));
+  for (const path of paths) {
     while (!`${absolute(path)}`.startsWith(common === "/" ? "/" : `${common}/`)) common = dirname(common);
   }
   return common;

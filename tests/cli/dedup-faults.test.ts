@@ -236,8 +236,8 @@ describe("a job folder", () => {
     const lock = join(output, "holotype-job", "lock");
     while (!existsSync(lock) && first.exitCode === null) await new Promise((resolve) => setTimeout(resolve, 1));
     const second = holotype(args);
-    // The second may come too late for that where the machine is busy.
-    if (second.exit === 0) console.log("the first was done before the second began: not tested");
+    // Where the machine is busy the first may be done before the second has begun.
+    if (second.exit === 0) process.stderr.write("the first was done before the second began: not tested\n");
     else {
       expect(second.exit).toBe(21);
       expect(second.err).toContain(`locked by process ${first.pid}`);
@@ -297,6 +297,23 @@ describe("what is named and cannot be taken", () => {
   });
 });
 
+describe("a plan that was made before", () => {
+  it("replaces nothing whose original is no longer there", () => {
+    const { folder, input } = fresh();
+    const files = ["first", "second", "copies"].map((name) => join(input, `${name}.warc.gz`));
+    const manifest = put(folder, "manifest.tsv", holotype(["manifest", ...files]).out);
+    const resolved = put(folder, "resolved.tsv", holotype(["resolve", manifest]).out);
+    const plan = put(folder, "plan.tsv", holotype(["plan", resolved]).out);
+    put(input, "first.warc.gz", archive("other", [Buffer.from("nothing of the old")], 2001));
+    const { exit, err } = holotype(["rewrite", "--plan", plan, ...files, "--in-place", "--threads", "1"]);
+    expect(exit, err).toBe(0);
+    const pages = PAGES.map((page) => digestOf("sha1", page).hex);
+    expect(payloadsIn(input)).toEqual(expect.arrayContaining(pages));
+    const copies = [...new WarcReader(bufferSource(readFileSync(files[2]!)))].map((record) => record.type);
+    expect(copies.filter((type) => type === "revisit")).toHaveLength(12);
+  });
+});
+
 describe("--dry-run", () => {
   it("touches nothing", () => {
     const { folder, input } = fresh();
@@ -321,7 +338,7 @@ describe("a disk that is full", () => {
     const mounted = mount("-t", "tmpfs", "-o", "size=1m", "tmpfs", disk);
     if (mounted.status !== 0) {
       const reason = `no small disk can be made here: ${(mounted.stderr ?? String(mounted.error)).trim()}`;
-      console.log(reason);
+      process.stderr.write(`${reason}\n`);
       return skip(reason);
     }
     onTestFinished(() => void spawnSync("umount", [disk]));

@@ -1,0 +1,97 @@
+/**
+ * Takes a plan that was made elsewhere into a job. Its files may have changed since: a copy stays a copy only where its
+ * original still lies in the place that the plan tells, with that payload. Nothing of the job is rewritten by then, so
+ * the places are those of the plan.
+ */
+import { basename } from "node:path";
+import { ArchiveError, DIGEST_ALGORITHMS, equalDigests, loadDigest, parseDigest } from "../base/index.ts";
+import type { Disk } from "../disk/index.ts";
+import { loadZstd, scanRecord, WarcReader } from "../warc/index.ts";
+import { type Input, openInput } from "./inputs.ts";
+import type { JobFolder } from "./job-folder.ts";
+import { formatManifestLine, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
+import { readTextLines } from "./text-lines.ts";
+
+/**
+ * Takes over the lines that are about these files. The plan may name them by their base names. What it says of originals
+ * in other files is believed.
+ */
+export async function takePlan(disk: Disk, job: JobFolder, path: string, inputs: readonly Input[]): Promise<void> {
+  if (job.has("plan.tsv")) return;
+  await Promise.all([loadZstd(), ...DIGEST_ALGORITHMS.map((algorithm) => loadDigest(algorithm))]);
+  const names = new PlanNames(inputs);
+  const sight = new OriginalSight(disk);
+  job.makeLines("plan.tsv", function* () {
+    let number = 0;
+    for (const text of readTextLines(disk, path)) {
+      const line = parseManifestLine(text, `${path}:${++number}`);
+      const input = names.find(line.file);
+      if (input !== undefined) yield formatManifestLine(take({ ...line, file: input.name }, names, sight));
+    }
+  });
+}
+
+function take(line: ManifestLine, names: PlanNames, sight: OriginalSight): ManifestLine {
+  const { original } = line;
+  const input = original?.file === undefined ? undefined : names.find(original.file);
+  if (original === undefined || input === undefined) return line;
+  const taken = { ...line, original: { ...original, file: input.name } };
+  if ((line.copy ?? 0) < 2 || sight.holds(taken, input)) return taken;
+  return { ...line, copy: undefined, original: undefined, flags: [...line.flags, "kept:original-missing"] };
+}
+
+/** The inputs by their names, and by their base names where these are theirs alone. */
+class PlanNames {
+  private readonly inputs = new Map<string, Input | undefined>();
+
+  constructor(inputs: readonly Input[]) {
+    for (const input of inputs) {
+      const base = basename(input.name);
+      this.inputs.set(base, this.inputs.has(base) ? undefined : input);
+    }
+    for (const input of inputs) this.inputs.set(input.name, input);
+  }
+
+  find(name: string): Input | undefined {
+    return this.inputs.get(name) ?? this.inputs.get(basename(name));
+  }
+}
+
+/** Looks at originals where a plan says they are. */
+class OriginalSight {
+  private readonly disk: Disk;
+  /** The last answer: the copies of one original mostly stand together. */
+  private last: { readonly key: string; readonly holds: boolean } | undefined;
+
+  constructor(disk: Disk) {
+    this.disk = disk;
+  }
+
+  holds(copy: ManifestLine, input: Input): boolean {
+    const { file, offset, id } = copy.original!;
+    const key = [file, offset, id, copy.digest, copy.payloadSize].join("\t");
+    if (this.last?.key !== key) this.last = { key, holds: this.look(copy, input) };
+    return this.last.holds;
+  }
+
+  private look({ original, digest: claim, payloadSize }: ManifestLine, input: Input): boolean {
+    const digest = parseDigest(claim ?? "");
+    const { offset, id } = original!;
+    if (offset === undefined || digest === undefined) return false;
+    try {
+      const source = openInput(this.disk, input);
+      try {
+        const reader = new WarcReader(source, { start: offset });
+        const record = reader.next();
+        if (record?.offset !== offset || record.type === "revisit" || record.id !== id) return false;
+        const { payloadDigests, payloadSize: size } = scanRecord(record, { payload: [digest.algorithm] });
+        return size === payloadSize && payloadDigests.some((own) => equalDigests(own, digest));
+      } finally {
+        source.close?.();
+      }
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error;
+      return false;
+    }
+  }
+}
