@@ -2,45 +2,36 @@
 /** The command line. The only place where an error becomes an exit code. */
 import { ArchiveError } from "../base/index.ts";
 import { ClosedPipe, writeStandardError, writeStandardOutput } from "../disk/index.ts";
-import { cat } from "./cat.ts";
-import { check } from "./check.ts";
 import { type Command, formatHelp, parseArguments } from "./command.ts";
-import { convert } from "./convert.ts";
-import { dedup } from "./dedup.ts";
-import { index } from "./index-command.ts";
-import { ls } from "./ls.ts";
-import { manifest } from "./manifest.ts";
-import { merge } from "./merge.ts";
-import { plan } from "./plan.ts";
-import { resolve } from "./resolve.ts";
-import { restore } from "./restore.ts";
-import { rewrite } from "./rewrite.ts";
-import { split } from "./split.ts";
-import { survey } from "./survey.ts";
-import { verify } from "./verify.ts";
 import { VERSION } from "./version.ts";
 
-const COMMANDS: readonly Command[] = [
-  ls,
-  cat,
-  check,
-  index,
-  convert,
-  survey,
-  dedup,
-  verify,
-  restore,
-  manifest,
-  resolve,
-  plan,
-  split,
-  merge,
-  rewrite,
-];
+/** Each is loaded when it is asked for: starting up is a good part of a small command's time. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  ls: async () => (await import("./ls.ts")).ls,
+  cat: async () => (await import("./cat.ts")).cat,
+  check: async () => (await import("./check.ts")).check,
+  index: async () => (await import("./index-command.ts")).index,
+  convert: async () => (await import("./convert.ts")).convert,
+  survey: async () => (await import("./survey.ts")).survey,
+  dedup: async () => (await import("./dedup.ts")).dedup,
+  verify: async () => (await import("./verify.ts")).verify,
+  restore: async () => (await import("./restore.ts")).restore,
+  manifest: async () => (await import("./manifest.ts")).manifest,
+  resolve: async () => (await import("./resolve.ts")).resolve,
+  plan: async () => (await import("./plan.ts")).plan,
+  split: async () => (await import("./split.ts")).split,
+  merge: async () => (await import("./merge.ts")).merge,
+  rewrite: async () => (await import("./rewrite.ts")).rewrite,
+};
 
-function formatOverview(): string {
-  const width = Math.max(...COMMANDS.map((command) => command.name.length)) + 2;
-  const lines = COMMANDS.map((command) => `  ${command.name.padEnd(width)}${command.purpose}`);
+async function findCommand(name: string | undefined): Promise<Command | undefined> {
+  return name !== undefined && Object.hasOwn(COMMANDS, name) ? await COMMANDS[name]!() : undefined;
+}
+
+async function formatOverview(): Promise<string> {
+  const commands = await Promise.all(Object.values(COMMANDS).map(async (load) => await load()));
+  const width = Math.max(...commands.map((command) => command.name.length)) + 2;
+  const lines = commands.map((command) => `  ${command.name.padEnd(width)}${command.purpose}`);
   return `Holotype ${VERSION}: a web archive that keeps every distinct content once.
 
 usage: holotype COMMAND …
@@ -60,15 +51,15 @@ example:
 async function run(argv: readonly string[]): Promise<number> {
   const [name, ...rest] = argv;
   if (name === undefined || name === "--help" || name === "-h" || name === "help") {
-    const asked = COMMANDS.find((command) => command.name === rest[0]);
-    writeStandardOutput(asked === undefined ? formatOverview() : formatHelp(asked));
+    const asked = await findCommand(rest[0]);
+    writeStandardOutput(asked === undefined ? await formatOverview() : formatHelp(asked));
     return name === undefined ? 2 : 0;
   }
   if (name === "--version") {
     writeStandardOutput(`${VERSION}\n`);
     return 0;
   }
-  const command = COMMANDS.find((candidate) => candidate.name === name);
+  const command = await findCommand(name);
   if (command === undefined) throw new ArchiveError("HT_USAGE", `no command ${name} (see holotype --help)`);
   if (rest.includes("--help") || rest.includes("-h")) {
     writeStandardOutput(formatHelp(command));

@@ -52,7 +52,7 @@ const NEED_URI = new Set(["response", "resource", "request", "revisit", "convers
 
 export async function createCheck(_options: CheckOptions): Promise<RecordTask> {
   await loadDigest("blake3");
-  return { record: (record, warn) => `${JSON.stringify(checkRecord(record, warn))}\n` };
+  return { exact: true, record: (record, warn) => `${JSON.stringify(checkRecord(record, warn))}\n` };
 }
 
 /** What a capture is known by among others: its URI and the second it was made. */

@@ -110,7 +110,8 @@ class PartRun {
   /** Does the records of the part; the offset of the first one behind it. */
   read(source: ByteSource): number | undefined {
     const { part, task, events, warn } = this;
-    const reader = new WarcReader(source, { start: part.start, search: part.search, onWarning: warn });
+    const accelerate = task.exact !== true;
+    const reader = new WarcReader(source, { start: part.start, search: part.search, onWarning: warn, accelerate });
     try {
       task.beginFile?.(part.input.name);
       let record = reader.next();

@@ -22,6 +22,10 @@ export abstract class CompressedStream implements MemberStream {
   abstract begin(continuing: boolean): Step;
   abstract more(): Step;
 
+  release(): void {
+    this.out.release();
+  }
+
   load(): Promise<void> {
     return this.input.load();
   }

@@ -4,7 +4,7 @@
  */
 import { crc32 } from "node:zlib";
 import { CompressedStream } from "./compressed-stream.ts";
-import { createInflater, type Inflater, PakoInflater } from "./inflater.ts";
+import { createInflater, type Inflater, PakoInflater, releaseInflater } from "./inflater.ts";
 import type { Report } from "./member-stream.ts";
 import { beginsRecord } from "./record-start.ts";
 import { WholeMembers } from "./whole-members.ts";
@@ -60,7 +60,7 @@ export interface GzipStreamOptions {
 export class GzipStream extends CompressedStream {
   private readonly fast: Inflater = createInflater();
   private readonly careful = new PakoInflater();
-  private readonly trial = Buffer.allocUnsafeSlow(TRIAL_SIZE);
+  private readonly trial = Buffer.allocUnsafe(TRIAL_SIZE);
   private inflater: Inflater = this.fast;
   private phase: Phase = "between";
   private dataOffset = 0;
@@ -74,6 +74,7 @@ export class GzipStream extends CompressedStream {
   private paddingFrom: number | undefined;
   private rescanned = 0;
   private readonly whole: WholeMembers | undefined;
+  private released = false;
 
   constructor(input: SourceWindow, capacity: number, report: Report, options: GzipStreamOptions = {}) {
     super(input, capacity, report);
@@ -82,6 +83,12 @@ export class GzipStream extends CompressedStream {
       this.phase = "searching";
       this.searchFrom = Number.POSITIVE_INFINITY;
     }
+  }
+
+  override release(): void {
+    super.release();
+    if (!this.released) releaseInflater(this.fast);
+    this.released = true;
   }
 
   override get memberEnded(): boolean {

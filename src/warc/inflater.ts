@@ -178,8 +178,17 @@ export function provesItself(create: () => Inflater): boolean {
 
 let nativeHolds: boolean | undefined;
 
+/** Inflaters of closed readers: making one costs as much as inflating a small record. */
+const spares: NativeInflater[] = [];
+const SPARES_MAX = 4;
+
 /** The fastest inflater that this Node is proven to have. */
 export function createInflater(): Inflater {
   nativeHolds ??= provesItself(() => new NativeInflater());
-  return nativeHolds ? new NativeInflater() : new PakoInflater();
+  return nativeHolds ? (spares.pop() ?? new NativeInflater()) : new PakoInflater();
+}
+
+/** Gives an inflater to whoever wants one next. Its owner must not use it any more. */
+export function releaseInflater(inflater: Inflater): void {
+  if (inflater instanceof NativeInflater && spares.length < SPARES_MAX) spares.push(inflater);
 }

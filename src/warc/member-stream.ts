@@ -30,6 +30,8 @@ export interface MemberStream {
   endOffset(): number | undefined;
   /** The bytes of the source from one offset to another, if the window still holds them; valid until the next call. */
   raw(from: number, to: number): Uint8Array | undefined;
+  /** Gives what it holds to the next stream; it is not used any more. May be called twice. */
+  release(): void;
 }
 
 /** Damage goes here; in strict mode the call throws. */

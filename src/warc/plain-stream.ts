@@ -46,4 +46,8 @@ export class PlainStream implements MemberStream {
   raw(from: number, to: number): Uint8Array | undefined {
     return this.out.view(from, to);
   }
+
+  release(): void {
+    this.out.release();
+  }
 }

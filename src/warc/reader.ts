@@ -288,7 +288,7 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
   close(): void {
     this.phase = "done";
     this.current = undefined;
-    this.stream.out.release();
+    this.stream.release();
     this.input.release();
   }
 
