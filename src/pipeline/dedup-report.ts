@@ -32,11 +32,13 @@ export function reportJob(
   let collisions = 0;
   let records = 0;
   let duplicates = 0;
-  using join = new RevisitJoin(disk, { scratchParent: job.path });
+  let revisits = 0;
   for (const text of job.lines("plan.tsv")) {
     const line = parseManifestLine(text, "plan.tsv");
-    join.add(line);
-    if (line.flags.includes("revisit")) continue;
+    if (line.flags.includes("revisit")) {
+      revisits++;
+      continue;
+    }
     records++;
     recordsOf.set(line.file, (recordsOf.get(line.file) ?? 0) + 1);
     if ((line.extension ?? 0) > 0 && line.copy === 1) collisions++;
@@ -63,18 +65,7 @@ export function reportJob(
       replaced: result.replaced,
     });
   }
-  let orphans = 0;
-  for (const { original, revisit } of join.pairs()) {
-    if (original !== undefined) continue;
-    orphans++;
-    const refersTo = revisit.original?.uri ?? revisit.digest ?? "(nothing)";
-    options.onWarning?.({
-      code: "HT_REVISIT_ORPHAN",
-      message: `its original, ${refersTo}, is not among the files`,
-      file: revisit.file,
-      offset: revisit.offset,
-    });
-  }
+  const orphans = revisits === 0 ? 0 : tellOrphans(disk, job, options);
   const report = statistics.finish(metadataOf(job, options));
   const counts: Counts = {
     files: files.length,
@@ -89,6 +80,25 @@ export function reportJob(
     orphans,
   };
   return { json: formatReportJson(report), html: formatReportHtml(report), counts };
+}
+
+/** Names the revisits of the input whose originals are nowhere in it, and counts them. */
+function tellOrphans(disk: Disk, job: JobFolder, options: DedupOptions): number {
+  using join = new RevisitJoin(disk, { scratchParent: job.path });
+  for (const text of job.lines("plan.tsv")) join.add(parseManifestLine(text, "plan.tsv"));
+  let orphans = 0;
+  for (const { original, revisit } of join.pairs()) {
+    if (original !== undefined) continue;
+    orphans++;
+    const refersTo = revisit.original?.uri ?? revisit.digest ?? "(nothing)";
+    options.onWarning?.({
+      code: "HT_REVISIT_ORPHAN",
+      message: `its original, ${refersTo}, is not among the files`,
+      file: revisit.file,
+      offset: revisit.offset,
+    });
+  }
+  return orphans;
 }
 
 function decisionOf(line: ManifestLine) {

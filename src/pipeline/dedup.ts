@@ -103,7 +103,7 @@ export async function dedup(disk: Disk, names: readonly string[], options: Dedup
   using scratch = options.dryRun === true ? scratchFolder(disk) : undefined;
   const folder = scratch?.path ?? options.job ?? jobFolderFor(inputs, options);
   using job = openJob(disk, folder, inputs, options);
-  if (options.plan !== undefined) await takePlan(disk, job, options.plan, inputs);
+  if (options.plan !== undefined) await takePlan(disk, job, options.plan, inputs, options.prove !== false);
   return await new DedupRun(disk, job, inputs, options, skipped).run();
 }
 

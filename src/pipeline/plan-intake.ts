@@ -6,7 +6,7 @@
 import { basename } from "node:path";
 import { ArchiveError, DIGEST_ALGORITHMS, equalDigests, loadDigest, parseDigest } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
-import { loadZstd, scanRecord, WarcReader } from "../warc/index.ts";
+import { type ByteSource, loadZstd, scanRecord, WarcReader } from "../warc/index.ts";
 import { type Input, openInput } from "./inputs.ts";
 import type { JobFolder } from "./job-folder.ts";
 import { formatManifestLine, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
@@ -14,13 +14,19 @@ import { readTextLines } from "./text-lines.ts";
 
 /**
  * Takes over the lines that are about these files. The plan may name them by their base names. What it says of originals
- * in other files is believed.
+ * in other files is believed; without `look`, in these too.
  */
-export async function takePlan(disk: Disk, job: JobFolder, path: string, inputs: readonly Input[]): Promise<void> {
+export async function takePlan(
+  disk: Disk,
+  job: JobFolder,
+  path: string,
+  inputs: readonly Input[],
+  look: boolean,
+): Promise<void> {
   if (job.has("plan.tsv")) return;
   await Promise.all([loadZstd(), ...DIGEST_ALGORITHMS.map((algorithm) => loadDigest(algorithm))]);
   const names = new PlanNames(inputs);
-  const sight = new OriginalSight(disk);
+  using sight = look ? new OriginalSight(disk) : undefined;
   job.makeLines("plan.tsv", function* () {
     let number = 0;
     for (const text of readTextLines(disk, path)) {
@@ -31,12 +37,12 @@ export async function takePlan(disk: Disk, job: JobFolder, path: string, inputs:
   });
 }
 
-function take(line: ManifestLine, names: PlanNames, sight: OriginalSight): ManifestLine {
+function take(line: ManifestLine, names: PlanNames, sight: OriginalSight | undefined): ManifestLine {
   const { original } = line;
   const input = original?.file === undefined ? undefined : names.find(original.file);
   if (original === undefined || input === undefined) return line;
   const taken = { ...line, original: { ...original, file: input.name } };
-  if ((line.copy ?? 0) < 2 || sight.holds(taken, input)) return taken;
+  if ((line.copy ?? 0) < 2 || sight === undefined || sight.holds(taken, input)) return taken;
   return { ...line, copy: undefined, original: undefined, flags: [...line.flags, "kept:original-missing"] };
 }
 
@@ -58,8 +64,9 @@ class PlanNames {
 }
 
 /** Looks at originals where a plan says they are. */
-class OriginalSight {
+class OriginalSight implements Disposable {
   private readonly disk: Disk;
+  private open: { readonly input: Input; readonly source: ByteSource } | undefined;
   /** The last answer: the copies of one original mostly stand together. */
   private last: { readonly key: string; readonly holds: boolean } | undefined;
 
@@ -79,19 +86,31 @@ class OriginalSight {
     const { offset, id } = original!;
     if (offset === undefined || digest === undefined) return false;
     try {
-      const source = openInput(this.disk, input);
+      const reader = new WarcReader(this.sourceOf(input), { start: offset });
       try {
-        const reader = new WarcReader(source, { start: offset });
         const record = reader.next();
         if (record?.offset !== offset || record.type === "revisit" || record.id !== id) return false;
         const { payloadDigests, payloadSize: size } = scanRecord(record, { payload: [digest.algorithm] });
         return size === payloadSize && payloadDigests.some((own) => equalDigests(own, digest));
       } finally {
-        source.close?.();
+        reader.close();
       }
     } catch (error) {
       if (!(error instanceof ArchiveError)) throw error;
       return false;
     }
+  }
+
+  private sourceOf(input: Input): ByteSource {
+    if (this.open?.input !== input) {
+      this[Symbol.dispose]();
+      this.open = { input, source: openInput(this.disk, input) };
+    }
+    return this.open.source;
+  }
+
+  [Symbol.dispose](): void {
+    this.open?.source.close?.();
+    this.open = undefined;
   }
 }

@@ -6,7 +6,14 @@
  * Invariant: two lines get one digest and extension only where their payloads have been compared, or through a third
  * with which both have been.
  */
-import { ArchiveError, formatDigest, type Warning } from "../base/index.ts";
+import {
+  ArchiveError,
+  createHasher,
+  type Digest,
+  type DigestAlgorithm,
+  formatDigest,
+  type Warning,
+} from "../base/index.ts";
 import { payloadOf, scanRecord, type WarcRecord } from "../warc/index.ts";
 import { type ManifestLine, parseManifestLine } from "./manifest-line.ts";
 import type { RecordFetcher } from "./record-fetcher.ts";
@@ -22,6 +29,8 @@ const LEFT_OUT = ["truncated", "segmented", "damaged", "empty", "revisit"] as co
 interface PayloadClass {
   readonly first: ManifestLine;
   readonly payload: Buffer | undefined;
+  /** Of the payload, in the algorithms that headers claim. */
+  readonly digests: Map<DigestAlgorithm, Digest>;
 }
 
 export interface ResolverOptions {
@@ -94,18 +103,41 @@ export class Resolver {
   }
 
   private classifyHeld(line: ManifestLine, isFirst: boolean): Classified {
-    // Nothing comes before the first, so nothing will take its place, and a plain body has nothing else to tell.
-    const look = isFirst && line.framing === "plain" ? scanPayload : examineRecord;
     const { result, odd } = this.fetcher.fetch(line, (record) => {
       const pieces: Uint8Array[] = [];
       const whole = record.block !== undefined;
       // Views into a block that is whole stay valid; others have to be copied.
-      const examination = look(record, (bytes) => void pieces.push(whole ? bytes : Buffer.from(bytes)));
-      const payload = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
-      check(line, payload.length);
-      return { examination, extension: this.findClass(line, payload) };
+      const onPayload = (bytes: Uint8Array) => void pieces.push(whole ? bytes : Buffer.from(bytes));
+      let extension: number | undefined;
+      const classify = () => {
+        const payload = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
+        check(line, payload.length);
+        extension ??= this.findClass(line, payload);
+        return extension;
+      };
+      // Nothing comes before the first, so nothing will take its place, and a plain body has nothing else to tell.
+      if (isFirst && line.framing === "plain") {
+        scanRecord(record, { onPayload });
+        return { examination: undefined, extension: classify() };
+      }
+      // Equal payloads have equal digests: that of the first is enough for all.
+      const payloadDigest = (algorithm: DigestAlgorithm) => this.digestOfClass(classify(), pieces, algorithm);
+      const plain = line.framing === "plain" ? { payloadDigest } : {};
+      return { examination: examineRecord(record, { onPayload, ...plain }), extension: classify() };
     });
     return { extension: result.extension, flags: flagsOf(result.examination, odd) };
+  }
+
+  private digestOfClass(extension: number, pieces: readonly Uint8Array[], algorithm: DigestAlgorithm): Digest {
+    const { digests } = this.classes[extension]!;
+    let digest = digests.get(algorithm);
+    if (digest === undefined) {
+      const hasher = createHasher(algorithm);
+      for (const piece of pieces) hasher.update(piece);
+      digest = hasher.finish();
+      digests.set(algorithm, digest);
+    }
+    return digest;
   }
 
   private findClass(line: ManifestLine, payload: Uint8Array): number {
@@ -121,7 +153,7 @@ export class Resolver {
   private begin(line: ManifestLine, payload: Uint8Array | undefined): void {
     const hold = payload !== undefined && this.heldTotal + payload.length <= this.heldTotalMax;
     if (hold) this.heldTotal += payload.length;
-    this.classes.push({ first: line, payload: hold ? Buffer.from(payload) : undefined });
+    this.classes.push({ first: line, payload: hold ? Buffer.from(payload) : undefined, digests: new Map() });
   }
 
   private classifyStreaming(line: ManifestLine): Classified {
@@ -154,10 +186,6 @@ export class Resolver {
 interface Classified {
   readonly extension: number;
   readonly flags: readonly string[];
-}
-
-function scanPayload(record: WarcRecord, onPayload: (bytes: Uint8Array) => void): undefined {
-  scanRecord(record, { onPayload });
 }
 
 function isLeftOut(line: ManifestLine): boolean {

@@ -48,7 +48,7 @@ function examine(bytes: Uint8Array): Held | undefined {
   if (record?.type !== "response" && record?.type !== "resource") return undefined;
   const block = Buffer.from(record.block!);
   const payload: Buffer[] = [];
-  const examined = examineRecord(record, (piece) => void payload.push(Buffer.from(piece)));
+  const examined = examineRecord(record, { onPayload: (piece) => void payload.push(Buffer.from(piece)) });
   const more = reader.next();
   return {
     examined,

@@ -32,8 +32,16 @@ export interface Examination {
   readonly storedDigest: string | undefined;
 }
 
-/** Reads the record to its end. `onPayload` gets the payload as it comes; views are valid during the call. */
-export function examineRecord(record: WarcRecord, onPayload?: (bytes: Uint8Array) => void): Examination {
+export interface ExamineOptions {
+  /** Gets the payload as it comes; views are valid during the call. */
+  readonly onPayload?: ((bytes: Uint8Array) => void) | undefined;
+  /** Tells a digest of the payload, once all of it has come, to whoever knows it from an equal one. */
+  readonly payloadDigest?: ((algorithm: DigestAlgorithm) => Digest) | undefined;
+}
+
+/** Reads the record to its end. */
+export function examineRecord(record: WarcRecord, options: ExamineOptions = {}): Examination {
+  const { onPayload, payloadDigest } = options;
   const whole = createHasher(RECORD_DIGEST);
   const head = record.headers.text;
   whole.update(Buffer.from(head, "latin1"));
@@ -42,7 +50,9 @@ export function examineRecord(record: WarcRecord, onPayload?: (bytes: Uint8Array
   const payloadAlgorithm = algorithmOf(record.payloadDigest);
   const scan = scanRecord(record, {
     block: blockAlgorithm === undefined ? [] : [blockAlgorithm],
-    ...(payloadAlgorithm === undefined ? {} : { payload: [payloadAlgorithm], stored: [payloadAlgorithm] }),
+    ...(payloadAlgorithm === undefined || payloadDigest !== undefined
+      ? {}
+      : { payload: [payloadAlgorithm], stored: [payloadAlgorithm] }),
     ...(onPayload === undefined ? {} : { onPayload }),
     onBlock: (bytes) => {
       whole.update(bytes);
@@ -50,7 +60,9 @@ export function examineRecord(record: WarcRecord, onPayload?: (bytes: Uint8Array
     },
   });
   whole.update(SEPARATOR);
-  const verdict = judgeDigest(record.payloadDigest, scan);
+  const told = payloadAlgorithm === undefined ? undefined : payloadDigest?.(payloadAlgorithm);
+  const judged = told === undefined ? scan : { ...scan, payloadDigests: [told], storedDigests: [told] };
+  const verdict = judgeDigest(record.payloadDigest, judged);
   const storedDigest = verdict === "stored" ? record.payloadDigest : undefined;
   const chunks = scan.framing === "chunked" ? layout.finish() : undefined;
   const replaced = { digest: whole.finish(), chunks };

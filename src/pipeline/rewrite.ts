@@ -43,7 +43,7 @@ export interface RewriteOptions {
 
 const COPY_SIZE = 1 << 20;
 /** Most HTTP headers are smaller. */
-const OPENING_SIZE = 4096;
+const OPENING_SIZE = 1024;
 
 export function detectCompression(source: ByteSource): Compression {
   const magic = Buffer.alloc(4);
@@ -162,7 +162,7 @@ class Rewrite {
     const reference = { uri: original.uri, date: original.date, id: original.id };
     const revisit = formatRevisit(head, http, reference, payloadDigest, { replaced });
     this.pieces = [];
-    return this.writer.writeStream(revisit.head, [revisit.block]).length;
+    return this.writer.writeSmall(revisit.head, revisit.block).length;
   }
 }
 
@@ -177,7 +177,9 @@ export class RecordReopener {
   private readonly source: ByteSource;
   private readonly compression: Compression;
   private readonly opener = new RecordOpener();
-  private raw = Buffer.allocUnsafeSlow(COPY_SIZE);
+  private readonly raw = Buffer.allocUnsafeSlow(COPY_SIZE);
+  /** What of the file lies in `raw`. */
+  private held = { offset: 0, size: 0 };
 
   constructor(source: ByteSource, compression: Compression) {
     this.source = source;
@@ -193,7 +195,7 @@ export class RecordReopener {
 
   private openQuickly({ offset, length, flags }: ManifestLine): OpenedRecord | undefined {
     if (this.compression === "zstd" || length === undefined) return undefined;
-    const count = this.source.read(this.raw.subarray(0, Math.min(length, this.raw.length)), offset);
+    const count = this.load(offset, Math.min(length, this.raw.length));
     // Few resources are HTTP messages, but some are: the header tells.
     for (
       let size = flags.includes("resource") ? 0 : OPENING_SIZE;
@@ -210,6 +212,14 @@ export class RecordReopener {
       if (complete) return undefined;
     }
     return undefined;
+  }
+
+  /** Brings bytes of the file to the start of `raw`, unless they are there; how many there are. */
+  private load(offset: number, size: number): number {
+    if (this.held.offset !== offset || this.held.size !== size) {
+      this.held = { offset, size: this.source.read(this.raw.subarray(0, size), offset) };
+    }
+    return this.held.size;
   }
 
   /** What the record needs to be put together again, by reading all of it; absent where it cannot be. */
@@ -257,7 +267,7 @@ export class RecordReopener {
     const hash = createHash("sha256");
     let gzipHeader: string | undefined;
     for (let at = 0; at < length; ) {
-      const count = this.source.read(this.raw.subarray(0, Math.min(length - at, this.raw.length)), offset + at);
+      const count = this.load(offset + at, Math.min(length - at, this.raw.length));
       if (count === 0) throw new ArchiveError("HT_VERIFY", `${this.source.name}: shorter than it was`);
       hash.update(this.raw.subarray(0, count));
       if (at === 0 && this.compression === "gzip") {

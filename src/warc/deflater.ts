@@ -46,6 +46,11 @@ export class NativeDeflater implements Deflater {
 
   deflate(pieces: Iterable<Uint8Array>, emit: (bytes: Uint8Array) => void): void {
     this.owner._handle.reset();
+    // What is all there goes in with one call; of what comes in pieces nobody knows which is the last.
+    if (Array.isArray(pieces) && pieces.length === 1) {
+      this.feed(pieces[0] as Uint8Array, constants.Z_FINISH, emit);
+      return;
+    }
     for (const piece of pieces) this.feed(piece, constants.Z_NO_FLUSH, emit);
     this.feed(NOTHING, constants.Z_FINISH, emit);
   }

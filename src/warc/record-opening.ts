@@ -43,7 +43,7 @@ export class RecordOpener {
     inflater.reset();
     let position = from + headerSize;
     let filled = 0;
-    for (let limit = 2048 + blockSize; ; limit = Math.min(ROOM, limit * 4)) {
+    for (let limit = 768 + blockSize; ; limit = Math.min(ROOM, limit * 4)) {
       if (!inflater.inflate(raw, position, to, room, filled, limit)) return undefined;
       position += inflater.taken;
       filled += inflater.given;

@@ -180,22 +180,52 @@ export function replacedHead(
   return kept + lineEnd;
 }
 
+/** Lengths of the names that are ever changed: all other lines are passed over at a glance. */
+const CHANGED_NAMES: ReadonlySet<number> = new Set(
+  ["warc-type", "content-length", "warc-block-digest", "warc-payload-digest"].map((name) => name.length),
+);
+
 /** The header's lines with some values changed, without the blank line. All other bytes stay. */
 function changeFields(text: string, change: (lowerName: string, value: string) => string | undefined): string {
-  const [versionLine, ...lines] = text.match(/[^\n]*\n/g) ?? [];
-  const kept = [versionLine ?? ""];
-  let changed = false;
-  for (const line of lines) {
+  let kept = "";
+  let copied = 0;
+  const bodyEnd = endOfFields(text);
+  for (let at = text.indexOf("\n") + 1; at > 0 && at < bodyEnd; ) {
+    const end = text.indexOf("\n", at) + 1 || text.length;
+    const colon = text.indexOf(":", at);
+    const line = colon > at && colon < end ? text.slice(at, end) : "";
+    const field = CHANGED_NAMES.has(blanksBefore(text, at, colon) - at) ? FIELD.exec(line) : null;
+    const valueEnd = field === null ? 0 : Math.max(field[0].length, endOfValue(line));
+    const value = field === null ? undefined : change(field[1]!.toLowerCase(), line.slice(field[0].length, valueEnd));
+    at = end;
+    if (value === undefined) continue;
+    kept += text.slice(copied, end - line.length) + field![0] + value + line.slice(valueEnd);
     // A folded value goes as a whole.
-    if (changed && /^[ \t]/.test(line)) continue;
-    const field = /^([^:\s]+)[ \t]*:[ \t]*/.exec(line);
-    const end = field === null ? 0 : Math.max(field[0].length, endOfValue(line));
-    const value = field === null ? undefined : change(field[1]!.toLowerCase(), line.slice(field[0].length, end));
-    changed = value !== undefined;
-    kept.push(changed ? `${field![0]}${value}${line.slice(end)}` : line);
+    while (at < bodyEnd && (text[at] === " " || text[at] === "\t")) at = text.indexOf("\n", at) + 1 || text.length;
+    copied = at;
   }
-  while (/^\r*\n$/.test(kept.at(-1)!)) kept.pop();
-  return kept.join("");
+  return kept + text.slice(copied, Math.max(copied, bodyEnd));
+}
+
+const FIELD = /^([^:\s]+)[ \t]*:[ \t]*/;
+
+/** Where the blanks before `end` begin. */
+function blanksBefore(text: string, from: number, end: number): number {
+  let at = end;
+  while (at > from && (text[at - 1] === " " || text[at - 1] === "\t")) at--;
+  return at;
+}
+
+/** Where the blank lines at the end of a header begin. */
+function endOfFields(text: string): number {
+  let end = text.length;
+  while (end > 0 && text[end - 1] === "\n") {
+    let before = end - 1;
+    while (before > 0 && text[before - 1] === "\r") before--;
+    if (before > 0 && text[before - 1] !== "\n") return end;
+    end = before;
+  }
+  return end;
 }
 
 /** Where the line end and the blanks before it begin. A regular expression would try every run of blanks. */

@@ -110,6 +110,11 @@ export class WarcWriter {
     return this.writePieces(surround(head, block));
   }
 
+  /** A record that is small and all there, as bytes; the separator is added. */
+  writeSmall(head: Uint8Array, block: Uint8Array): RecordPlace {
+    return this.writePieces([Buffer.concat([head, block, SEPARATOR])]);
+  }
+
   /** Bytes of a record as they lie in a file of the same compression: the record goes over unchanged. */
   copy(raw: Uint8Array): RecordPlace {
     const offset = this.offset;
@@ -128,15 +133,17 @@ export class WarcWriter {
   private writeMember(pieces: Iterable<Uint8Array>): void {
     let crc = 0;
     let size = 0;
+    const count = (piece: Uint8Array) => {
+      // Node's crc32 forgets what came before an empty piece.
+      if (piece.length > 0) crc = crc32(piece, crc);
+      size += piece.length;
+      return piece;
+    };
     function* counted(): Generator<Uint8Array> {
-      for (const piece of pieces) {
-        crc = crc32(piece, crc);
-        size += piece.length;
-        yield piece;
-      }
+      for (const piece of pieces) yield count(piece);
     }
     this.put(GZIP_HEADER);
-    this.deflater!.deflate(counted(), (bytes) => this.put(bytes));
+    this.deflater!.deflate(Array.isArray(pieces) ? pieces.map(count) : counted(), (bytes) => this.put(bytes));
     const trailer = Buffer.alloc(8);
     trailer.writeUInt32LE(crc, 0);
     trailer.writeUInt32LE(size % 0x1_0000_0000, 4);
