@@ -11,6 +11,7 @@ import { type LedgerHead, readLedger } from "./ledger.ts";
 import type { StoredMember } from "./member-recipe.ts";
 import { RecipeFinder } from "./member-recipe-finder.ts";
 import { RecordBuilder } from "./restore-builder.ts";
+import { checkLedger } from "./restore-ledger.ts";
 import { Originals, pathLocator } from "./restore-original.ts";
 import type { Stretch } from "./restore-plan.ts";
 import { proveRestore, type RestoreProof } from "./restore-proof.ts";
@@ -80,6 +81,7 @@ class FileRestore {
   private readonly originals: Originals;
   private readonly finder: RecipeFinder;
   private readonly events: StageEvents;
+  private readonly ledger: string | undefined;
   private readonly buffer = Buffer.allocUnsafeSlow(COPY_SIZE);
   private at = 0;
   private told = 0;
@@ -100,6 +102,16 @@ class FileRestore {
     this.originals = originals;
     this.finder = new RecipeFinder(this.compression, dictionary);
     this.events = events;
+    this.ledger = this.soundLedger();
+  }
+
+  /** Without a ledger the revisits tell enough to go on. */
+  private soundLedger(): string | undefined {
+    const { ledger } = this.job;
+    const message = ledger === undefined ? undefined : checkLedger(this.disk, ledger);
+    if (message === undefined) return ledger;
+    this.events.onWarning({ code: "HT_CORRUPT", message: `${message}; done without it`, file: ledger!, offset: 0 });
+    return undefined;
   }
 
   run(): RestoredFile {
@@ -135,7 +147,7 @@ class FileRestore {
     return restoreSteps(this.disk, this.source, this.compression, {
       plan: job.plan,
       stretch: job.parts.find(({ name }) => name === job.path)?.stretch ?? NO_STRETCH,
-      ledger: job.ledger,
+      ledger: this.ledger,
       onEarlier: () => this.earlier++,
     });
   }
@@ -195,7 +207,7 @@ class FileRestore {
 
   private resultOf(proof: RestoreProof, size: number, kept: boolean): RestoredFile {
     const { job, earlier } = this;
-    const head = job.ledger === undefined ? undefined : readLedger(this.disk, job.ledger)!.head;
+    const head = this.ledger === undefined ? undefined : readLedger(this.disk, this.ledger)!.head;
     return {
       file: job.path,
       output: job.output,

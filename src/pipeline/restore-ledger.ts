@@ -82,6 +82,22 @@ export class LedgerShelf {
   }
 }
 
+/**
+ * What is wrong with a ledger; absent where it holds. Input and output differ by what was replaced, so one that lost a
+ * line does not add up.
+ */
+export function checkLedger(disk: Disk, path: string): string | undefined {
+  try {
+    const { head, entries } = readLedger(disk, path)!;
+    let size = head.output.size;
+    for (const { inputLength, outputLength } of entries) size += inputLength - outputLength;
+    return size === head.input.size ? undefined : "its entries do not add up to the size of the input";
+  } catch (error) {
+    if (error instanceof ArchiveError && error.code === "HT_CORRUPT") return error.message;
+    throw error;
+  }
+}
+
 /** How many names two paths share, counted from their ends. */
 function sharedNames(one: string, other: string): number {
   const [left, right] = [one.split("/").reverse(), other.split("/").reverse()];

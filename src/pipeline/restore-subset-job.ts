@@ -237,6 +237,7 @@ class SubsetWriter {
   private takeRevisit(record: WarcRecord, plan: RevisitPlan, dropped: ReadonlySet<string>): void {
     const { text } = record.headers;
     const replaced = parseReplaced(text);
+    if ((record.blockSize ?? 0) > HTTP_HEAD_SIZE_MAX) return this.leave(record, "its block is too large for a header");
     const block = Buffer.from(record.readAll(HTTP_HEAD_SIZE_MAX));
     if (replaced !== undefined) {
       if (record.warnings.some(isDamage)) throw this.fail(record, "a revisit of ours is damaged");
@@ -246,15 +247,18 @@ class SubsetWriter {
       return;
     }
     const original = this.findOriginal(record, plan);
-    if (original === undefined) return this.leave(record, plan);
+    if (original === undefined) {
+      const reason =
+        plan.originals.length > 0 ? "its original has another payload than it says" : missing(plan.revisit);
+      return this.leave(record, reason);
+    }
     this.expand(record, block, original.line, original.payloadSize, dropped);
     this.counts.expanded++;
     this.counts.records++;
   }
 
-  private leave({ file, offset }: WarcRecord, { revisit, originals }: RevisitPlan): void {
+  private leave({ file, offset }: WarcRecord, message: string): void {
     this.counts.orphans++;
-    const message = originals.length === 0 ? missing(revisit) : "its original has another payload than it says";
     this.parts.events.onWarning({ code: "HT_REVISIT_ORPHAN", message: `${message}; left out`, file, offset });
   }
 

@@ -249,7 +249,7 @@ beforeAll(async () => {
   await Promise.all([loadZstd(), loadFrames(), loadDigest("blake3")]);
 });
 
-const RUNS = Number(process.env["RESTORE_RUNS"] ?? 60);
+const RUNS = Number(process.env["RESTORE_RUNS"] ?? 40);
 
 describe("restore after dedup", () => {
   it("gives every file back byte for byte", async () => {
