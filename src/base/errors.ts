@@ -53,9 +53,8 @@ export const ERROR_TABLE = {
   HT_HTTP_CHUNK: damage("A chunked body breaks off or has an invalid chunk; what could be decoded was."),
   HT_REVISIT_CHAIN: damage("A revisit refers to another revisit instead of an original."),
   HT_REVISIT_SELF: damage("A revisit refers to itself."),
-  HT_REVISIT_MISMATCH: damage(
-    "A revisit's original is not what the revisit claims: in its payload, its length or its id.",
-  ),
+  HT_REVISIT_MISMATCH: damage("A revisit's original is not what it claims: in its payload, its length or its id."),
+  HT_REVISIT_INCOMPLETE: damage("A revisit of ours lacks what leads to its original, or has it in a strange form."),
   HT_REVISIT_IRREVERSIBLE: damage("A revisit of ours cannot be turned back into the record whose place it took."),
   HT_LOST: damage("A record of the originals is not there: neither as itself nor as a revisit that stands for it."),
   HT_ADDED: damage("A record is there that the originals do not have."),

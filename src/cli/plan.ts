@@ -11,7 +11,9 @@ export const plan: Command = {
   usage: "[MANIFEST…]",
   details: `Adds the copy number (column 14: 1 for an original) and for copies the URI, date, id, file and offset of the original
 (columns 15 to 19). The original is the earliest capture that can be referred to. Lines may come in any order, from
-manifest or from resolve; without resolve, digests are believed in. Lines of one payload come out together.`,
+manifest or from resolve; without resolve, digests are believed in. Lines of one payload come out together. What
+revisits in the files refer to stays as it is where manifest --revisits has told of them, and all lines are planned
+together.`,
   options: {
     ...POLICY_OPTIONS,
     known: {
@@ -22,7 +24,7 @@ manifest or from resolve; without resolve, digests are believed in. Lines of one
     },
     "copies-only": { type: "boolean", help: "print only the lines that rewrite needs" },
   },
-  examples: ["holotype manifest samples | holotype resolve | holotype plan > plan.tsv"],
+  examples: ["holotype manifest --revisits samples | holotype resolve | holotype plan > plan.tsv"],
   run(args) {
     const json = args.flag("json");
     const output = new LineOutput(json);

@@ -10,33 +10,31 @@ const PROBLEMS_SHOWN_MAX = 100;
 export const verify: Command = {
   name: "verify",
   purpose: "Prove that a deduplicated set is whole: revisits, digests, and nothing lost.",
-  usage: "DIR… [--against ORIGINALS]",
+  usage: "DIR… [--against FILE]…",
   details: `Reads everything and believes no header. Every revisit must lead in one step to an original with the payload that
 it claims; every revisit that Holotype wrote must give back the record whose place it took, byte for byte; every digest
 must hold. With --against, every record of the originals must be there, as itself or as a revisit that stands for it, in
 its order, and nothing else. What was wrong in the originals already is told as such and is no failure.`,
   options: {
-    against: { type: "string", value: "LIST", help: "files or folders it was made from, with commas between them" },
-    with: { type: "string", value: "LIST", help: "further files that may be referred to, as those of dedup --known" },
+    against: { type: "string", multiple: true, value: "FILE", help: "files or folders that the set was made from" },
+    originals: { type: "string", multiple: true, value: "FILE", help: "more files or folders that may hold originals" },
     all: { type: "boolean", help: `list all problems, not only the first ${PROBLEMS_SHOWN_MAX}` },
     notes: { type: "boolean", help: "list tolerated oddities too" },
     threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core)" },
   },
   exits: "3 inputs were skipped, or something was wrong in the originals already · 4 something does not hold",
-  examples: [
-    "holotype dedup samples -o /tmp/deduplicated 2> /dev/null; holotype verify /tmp/deduplicated --against samples",
-  ],
+  examples: ["holotype dedup samples -o /tmp/deduplicated", "holotype verify /tmp/deduplicated --against samples"],
   async run(args) {
     const names = requireFiles(verify, args);
     const json = args.flag("json");
     const threads = args.text("threads");
     const line = new StageLine();
     const listing = new Listing(json, json || args.flag("all") ? Number.POSITIVE_INFINITY : PROBLEMS_SHOWN_MAX);
-    const { against, with: more } = { against: listOf(args.text("against")), with: listOf(args.text("with")) };
+    const against = args.list("against");
     try {
       const result = await verifyFiles(nodeDisk, names, {
-        ...(against === undefined ? {} : { against }),
-        ...(more === undefined ? {} : { with: more }),
+        ...(against.length === 0 ? {} : { against }),
+        originals: args.list("originals"),
         threads: threads === undefined ? availableParallelism() : parseCount("threads", threads, 1, THREADS_MAX),
         notes: args.flag("notes"),
         problemsMax: 0,
@@ -59,13 +57,6 @@ its order, and nothing else. What was wrong in the originals already is told as 
     }
   },
 };
-
-/** A list with commas, unless a file has just that name. */
-function listOf(text: string | undefined): string[] | undefined {
-  if (text === undefined) return undefined;
-  if (nodeDisk.stat(text) !== undefined) return [text];
-  return text.split(",").filter((name) => name !== "");
-}
 
 /** Prints problems as they come; with `--json` as a list inside the one object. */
 class Listing {
@@ -115,7 +106,7 @@ function formatResult(result: VerifyResult): string {
   if (against !== undefined) {
     const equal = `${number(against.equal)} equal but for what was replaced`;
     rows.push(["against", `${formatCount(against.files, "file")} compared, ${equal}`]);
-    rows.push(["", `${formatCount(against.standing, "record")} of theirs stand as revisits`]);
+    rows.push(["", `${formatCount(against.standing, "record")} of theirs replaced by revisits`]);
   }
   const problems = Object.entries(result.problemCounts).sort(([one], [other]) => (one < other ? -1 : 1));
   for (const [i, [code, count]] of problems.entries())

@@ -6,6 +6,7 @@
 import { basename } from "node:path";
 import { type Candidate, CaptureSet, captureKey, type Decision, OriginalChooser, type Policy } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
+import { isUrl } from "./http-source.ts";
 import { LineSorter, type LineSorterOptions } from "./line-sorter.ts";
 import {
   BY_DIGEST,
@@ -166,7 +167,7 @@ export class Planner implements Disposable {
       irreversible: flags.includes("irreversible"),
       known: flags.includes(KNOWN_FLAG),
       // An ARC file has no revisits, and a WACZ cannot be changed in one place.
-      fixed: flags.includes("arc") || line.file.includes("!"),
+      fixed: flags.includes("arc") || line.file.includes("!") || isUrl(line.file),
       referred: [key, id, uri].some((name) => name !== undefined && this.referred.has(name)),
       ambiguous: key !== undefined && this.ambiguous.has(key),
     };

@@ -10,7 +10,7 @@ const REASONS: Readonly<Record<KeptReason, string>> = {
   irreversible: "It could not be put together again, byte for byte, from a revisit and its original.",
   "no-uri": "It names no URL, so nothing could refer to it.",
   "no-date": "It has no date that can be read, so nothing could refer to it.",
-  fixed: "Its file cannot be rewritten: an ARC file, or an entry of a WACZ.",
+  fixed: "Its file cannot be rewritten: an ARC file, an entry of a WACZ, or a file on a server.",
   referred: "A revisit refers to it already, so it has to stay.",
   ambiguous: "Another capture of its URL in the same second has another payload, so nothing could refer to it.",
   known: "It is of an earlier holding, which is not changed.",

@@ -66,19 +66,28 @@ export function cutByDigest(disk: Disk, path: string, size: number): { start: nu
 
 /** The first offset behind `from` where a line with another digest than the one before it begins. */
 function findGroupEnd(disk: Disk, path: string, from: number, total: number): number {
-  let position = from;
+  let position = findLineStart(disk, path, from, total);
   let digest: string | undefined;
-  let isFirst = true;
-  for (const line of readTextLines(disk, path, from)) {
-    const size = Buffer.byteLength(line) + 1;
-    // The first is the rest of a line that began before.
-    if (!isFirst) {
-      const own = line.split("\t", 6)[5];
-      if (digest !== undefined && own !== digest) return position;
-      digest = own;
-    }
-    isFirst = false;
-    position += size;
+  for (const line of readTextLines(disk, path, position)) {
+    const own = line.split("\t", 6)[5];
+    if (digest !== undefined && own !== digest) return position;
+    digest = own;
+    position += Buffer.byteLength(line) + 1;
+  }
+  return total;
+}
+
+const SEARCH_SIZE = 1 << 16;
+const LF = 10;
+
+/** The offset behind the first line end from `from` on. Bytes, since `from` may stand inside of a character. */
+function findLineStart(disk: Disk, path: string, from: number, total: number): number {
+  using file = disk.open(path, "read");
+  const buffer = Buffer.allocUnsafe(SEARCH_SIZE);
+  for (let at = from, count = file.read(buffer, at); count > 0; count = file.read(buffer, at)) {
+    const newline = buffer.subarray(0, count).indexOf(LF);
+    if (newline >= 0) return at + newline + 1;
+    at += count;
   }
   return total;
 }

@@ -4,9 +4,10 @@
  * original of the plan, and leads back to the record's own header.
  */
 import { createHash } from "node:crypto";
-import { ArchiveError, isDamage, type Warning } from "../base/index.ts";
+import { ArchiveError, parseDigest } from "../base/index.ts";
 import {
   type ByteSource,
+  formatRevisit,
   measureLayout,
   rangeSource,
   refersToOf,
@@ -16,8 +17,8 @@ import {
   type WarcRecord,
 } from "../warc/index.ts";
 import type { LedgerEntry } from "./ledger.ts";
-import type { ManifestLine } from "./manifest-line.ts";
-import { detectCompression, RecordReopener } from "./rewrite.ts";
+import { flagValue, type ManifestLine } from "./manifest-line.ts";
+import { detectCompression, type OpenedRecord, RecordReopener } from "./rewrite.ts";
 
 const COMPARE_SIZE = 1 << 20;
 
@@ -85,9 +86,9 @@ class RewriteProof {
   }
 
   private proveRevisit(line: ManifestLine, entry: LedgerEntry): void {
-    let damage: Warning | undefined;
-    const onWarning = (warning: Warning) => {
-      if (isDamage(warning)) damage ??= warning;
+    let odd = false;
+    const onWarning = () => {
+      odd = true;
     };
     const { outputOffset, outputLength } = entry;
     const isZstd = this.compression === "zstd";
@@ -97,14 +98,14 @@ class RewriteProof {
     try {
       const revisit = reader.next();
       if (revisit === undefined || revisit.type !== "revisit") throw this.fail("no revisit where one was written");
-      this.proveHead(revisit, line);
-      if (reader.next() !== undefined || damage !== undefined) throw this.fail("a revisit is not sound");
+      this.proveHead(revisit, line, entry);
+      if (reader.next() !== undefined || odd) throw this.fail("a revisit is not sound");
     } finally {
       reader.close();
     }
   }
 
-  private proveHead(revisit: WarcRecord, line: ManifestLine): void {
+  private proveHead(revisit: WarcRecord, line: ManifestLine, entry: LedgerEntry): void {
     const { original } = line;
     const refersTo = refersToOf(revisit);
     const opened = this.opener.open(line);
@@ -123,6 +124,25 @@ class RewriteProof {
     const back = replacedHead(revisit.headers.text, replaced.type, head.blockSize ?? 0, () => undefined);
     const wanted = claim === undefined ? back : restoreClaim(back, claim);
     if (wanted !== head.headers.text) throw this.fail("a record's header cannot be put together again");
+    const chunks = flagValue(line, "chunks") ?? replaced.chunks;
+    if (revisit.headers.text !== this.remake(opened, line, entry, chunks))
+      throw this.fail("a revisit is not as it was made");
+  }
+
+  /** The revisit's header once more, from what is known without it. */
+  private remake(
+    { head, http }: OpenedRecord,
+    line: ManifestLine,
+    entry: LedgerEntry,
+    chunks: string | undefined,
+  ): string {
+    const { uri, date, id } = line.original!;
+    const digest = parseDigest(entry.recordDigest)!;
+    const original = { uri: uri!, date: date!, id };
+    const { head: made } = formatRevisit(head, http, original, parseDigest(line.digest!)!, {
+      replaced: { digest, chunks },
+    });
+    return made.toString("latin1");
   }
 
   private fail(message: string): ArchiveError {

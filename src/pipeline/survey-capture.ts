@@ -1,39 +1,51 @@
 /**
- * What a survey keeps of a record, as lines of text that can be sorted on disk. Of every record whose payload takes part
- * there is a sketch: what its opening tells. Of those in the sample there is a capture besides: what was found by reading
- * it. Both begin with the cluster.
+ * What a survey keeps of a record, as a line of text that can be sorted on disk. Of every record whose payload takes part
+ * there is a sketch: what its opening tells. Of those in the sample there is besides what was found by reading them.
  */
+import type { Digest } from "../base/index.ts";
 import type { Framing } from "../warc/index.ts";
 import { formatColumn } from "./manifest-line.ts";
 
-export interface CaptureSketch {
+/** All that is needed to say whether a record is a duplicate of another, and what that is worth. */
+export interface SurveyedCapture {
   readonly cluster: string;
-  /** Equal for equal payloads that may stand for each other, and for few others: framing and size. */
-  readonly likeness: string;
-  readonly uriHash: string;
+  /** Equal for payloads that are equal, or in a sketch seem to be. */
+  readonly identity: string;
+  readonly date: string;
+  readonly place: string;
+  readonly framing: Framing;
+  /** In a sketch a hash of it. */
+  readonly uri: string;
   /** Bytes that the record takes in its file. */
   readonly length: number;
-  /** Bytes that would be saved if a revisit stood in its place, as far as can be told. */
+  /** Bytes that would be saved if a revisit stood there instead, as far as can be told. */
   readonly saving: number;
+  readonly damaged: boolean;
   /** It lies where nothing can be replaced. */
   readonly fixed: boolean;
 }
 
-export interface SampledCapture extends Omit<CaptureSketch, "likeness" | "uriHash"> {
-  /** Of the payload, sha256 in hex. */
-  readonly digest: string;
-  readonly payloadSize: number;
-  readonly framing: string;
-  readonly date: string;
-  readonly file: string;
-  readonly offset: number;
-  readonly damaged: boolean;
-  readonly uri: string;
+/** What a payload is known by when it has been read. */
+export function identityOf(digest: Digest, payloadSize: number): string {
+  return `${digest.hex} ${payloadSize}`;
 }
 
-/** The size of a chunked payload is not known before it has been read. */
+/** What it is known by before, beside its beginning: its size. That of a chunked payload only reading would tell. */
 export function likenessOf(framing: Framing, payloadSize: number): string {
-  return framing === "plain" ? `p${payloadSize}` : "c";
+  return framing === "plain" ? String(payloadSize) : "";
+}
+
+const ORDER_DIGITS = 7;
+const OFFSET_DIGITS = 10;
+
+/** Sorts by the order of the inputs, and by offset. */
+export function placeOf(order: number, offset: number): string {
+  return order.toString(36).padStart(ORDER_DIGITS, "0") + offset.toString(36).padStart(OFFSET_DIGITS, "0");
+}
+
+/** The offset in a place. */
+export function offsetOf(place: string): number {
+  return Number.parseInt(place.slice(ORDER_DIGITS), 36);
 }
 
 export function hashUri(uri: string): string {
@@ -42,52 +54,27 @@ export function hashUri(uri: string): string {
   return (hash >>> 0).toString(36);
 }
 
-export function formatSketch(sketch: CaptureSketch): string {
-  const { cluster, likeness, uriHash, length, saving, fixed } = sketch;
-  return `${cluster}\t${likeness}\t${uriHash}\t${length}\t${saving}\t${fixed ? "f" : ""}`;
+/** Lines of one payload sort by date, file and offset, as deduplication takes them. */
+export function formatCapture(capture: SurveyedCapture): string {
+  const { cluster, identity, date, place, framing, uri, length, saving, damaged, fixed } = capture;
+  const flags = `${framing === "plain" ? "p" : "c"}${damaged ? "d" : ""}${fixed ? "f" : ""}`;
+  const columns = `${formatColumn(date)}\t${place}\t${flags}\t${length}\t${saving}\t${formatColumn(uri)}`;
+  return `${cluster}\t${identity}\t${columns}`;
 }
 
-export function parseSketch(line: string): CaptureSketch {
-  const [cluster, likeness, uriHash, length, saving, fixed] = line.split("\t");
+export function parseCapture(line: string): SurveyedCapture {
+  const [cluster, identity, date, place, flags, length, saving, uri] = line.split("\t");
   return {
     cluster: cluster!,
-    likeness: likeness!,
-    uriHash: uriHash!,
-    length: Number(length),
-    saving: Number(saving),
-    fixed: fixed === "f",
-  };
-}
-
-const OFFSET_DIGITS = 16;
-
-/** Lines of one payload sort by date, file and offset, as the lines of a manifest do. */
-export function formatCapture(capture: SampledCapture): string {
-  const offset = String(capture.offset).padStart(OFFSET_DIGITS, "0");
-  const flags = `${capture.damaged ? "d" : ""}${capture.fixed ? "f" : ""}`;
-  return [
-    `${capture.cluster}\t${capture.digest}\t${capture.payloadSize}`,
-    `${formatColumn(capture.date)}\t${formatColumn(capture.file)}\t${offset}`,
-    `${capture.framing}\t${capture.length}\t${capture.saving}\t${flags}\t${formatColumn(capture.uri)}`,
-  ].join("\t");
-}
-
-export function parseCapture(line: string): SampledCapture {
-  const columns = line.split("\t");
-  const [cluster, digest, payloadSize, date, file, offset, framing, length, saving, flags, uri] = columns;
-  return {
-    cluster: cluster!,
-    digest: digest!,
-    payloadSize: Number(payloadSize),
+    identity: identity!,
     date: date!,
-    file: file!,
-    offset: Number(offset),
-    framing: framing!,
+    place: place!,
+    framing: flags!.startsWith("p") ? "plain" : "chunked",
+    uri: uri!,
     length: Number(length),
     saving: Number(saving),
     damaged: flags!.includes("d"),
     fixed: flags!.includes("f"),
-    uri: uri!,
   };
 }
 

@@ -6,13 +6,22 @@
 import { isDamage, type Warning } from "../base/index.ts";
 import {
   type ByteSource,
+  type Framing,
   type RecordOpening,
   type RecordScan,
   scanRecord,
   WarcReader,
   WarcRecord,
 } from "../warc/index.ts";
-import { estimateSaving, formatCapture, formatSketch, hashUri, likenessOf } from "./survey-capture.ts";
+import {
+  estimateSaving,
+  formatCapture,
+  hashUri,
+  identityOf,
+  likenessOf,
+  placeOf,
+  type SurveyedCapture,
+} from "./survey-capture.ts";
 import type { SurveyCounts } from "./survey-counts.ts";
 import { findingsOf, IDENTITY, RecordFeed } from "./survey-feed.ts";
 import {
@@ -25,9 +34,9 @@ import {
 import { RecordSkipper } from "./survey-skipper.ts";
 
 export interface InputSurveyEvents {
-  /** Every record whose payload takes part, as `formatSketch` writes it. */
+  /** What the opening of a record tells whose payload takes part, as `formatCapture` writes it. */
   onSketch(line: string): void;
-  /** Those in the sample, as `formatCapture` writes them. */
+  /** What was found by reading one that is in the sample. */
   onCapture(line: string): void;
   onWarning(warning: Warning): void;
   /** Now and then: offset reached and records done. */
@@ -36,6 +45,8 @@ export interface InputSurveyEvents {
 
 export interface InputSurveyOptions {
   readonly sampler: PayloadSampler;
+  /** Which input it is. */
+  readonly order: number;
   /** Nothing in this file can be replaced where it lies. */
   readonly fixed: boolean;
 }
@@ -61,6 +72,7 @@ const UNREAD: ConstructorParameters<typeof WarcRecord>[0] = {
 interface SketchedContent {
   readonly cluster: string;
   readonly likeness: string;
+  readonly framing: Framing;
   readonly httpSize: number;
 }
 
@@ -78,8 +90,8 @@ interface PassedRecord {
 interface FoundContent {
   readonly length: number;
   readonly compressed: boolean;
-  readonly scan?: RecordScan | undefined;
-  readonly damaged?: boolean | undefined;
+  readonly scan: RecordScan | undefined;
+  readonly damaged: boolean;
 }
 
 /** Surveys a source to its end, and counts. Throws where it is no archive, or cannot be read; what was counted stays. */
@@ -191,7 +203,8 @@ class InputSurvey {
   /** Absent for an empty payload, which is no content. */
   private sketch({ prefix, framing, httpSize }: PayloadStart, bodySize: number): SketchedContent | undefined {
     if (prefix.length === 0) return undefined;
-    return { cluster: this.options.sampler.clusterOf(prefix), likeness: likenessOf(framing, bodySize), httpSize };
+    const cluster = this.options.sampler.clusterOf(prefix);
+    return { cluster, likeness: likenessOf(framing, bodySize), framing, httpSize };
   }
 
   /** Counts a record that was passed over, or reads it where it is in the sample; false where that goes wrong. */
@@ -199,15 +212,17 @@ class InputSurvey {
     const { offset } = record;
     let decoded = decodedBytes;
     if (content !== undefined) {
-      let found: { scan: RecordScan; damaged: boolean } | undefined;
+      let scan: RecordScan | undefined;
+      let damaged = false;
       if (this.options.sampler.takes(content.cluster)) {
         const read = this.feed.read(offset, end, compressed);
         if (read === undefined) return false;
         for (const warning of read.warnings) this.events.onWarning(warning);
-        found = { scan: read.scan, damaged: read.warnings.some(isDamage) };
-        decoded = record.headers.text.length + read.scan.blockSize;
+        scan = read.scan;
+        damaged = read.warnings.some(isDamage);
+        decoded = record.headers.text.length + scan.blockSize;
       }
-      this.takeContent(record, content, { length: end - offset, compressed, ...found });
+      this.takeContent(record, content, { length: end - offset, compressed, scan, damaged });
     }
     this.count(record, decoded);
     return true;
@@ -277,29 +292,27 @@ class InputSurvey {
     this.count(record, record.headers.text.length + (record.blockSize ?? 0));
   }
 
-  private takeContent(record: WarcRecord, { cluster, likeness, httpSize }: SketchedContent, found: FoundContent): void {
-    const { length, compressed, scan, damaged = false } = found;
+  private takeContent(record: WarcRecord, content: SketchedContent, found: FoundContent): void {
+    const { cluster, likeness, framing, httpSize } = content;
+    const { length, compressed, scan, damaged } = found;
     const uri = record.uri!;
-    const fixed = this.options.fixed || record.arc !== undefined;
-    const saving = estimateSaving(length, record.headers.text.length + httpSize, uri, compressed);
+    const sketch: SurveyedCapture = {
+      cluster,
+      identity: likeness,
+      date: record.dateText!,
+      place: placeOf(this.options.order, record.offset),
+      framing,
+      uri: hashUri(uri),
+      length,
+      saving: estimateSaving(length, record.headers.text.length + httpSize, uri, compressed),
+      damaged: false,
+      fixed: this.options.fixed || record.arc !== undefined,
+    };
     this.counts.candidates++;
     this.counts.candidateBytes += length;
-    this.events.onSketch(formatSketch({ cluster, likeness, uriHash: hashUri(uri), length, saving, fixed }));
+    this.events.onSketch(formatCapture(sketch));
     if (scan === undefined) return;
-    const line = formatCapture({
-      cluster,
-      digest: scan.payloadDigests[0]!.hex,
-      payloadSize: scan.payloadSize,
-      framing: scan.framing,
-      date: record.dateText!,
-      file: record.file,
-      offset: record.offset,
-      length,
-      saving,
-      damaged,
-      fixed,
-      uri,
-    });
-    this.events.onCapture(line);
+    const identity = identityOf(scan.payloadDigests[0]!, scan.payloadSize);
+    this.events.onCapture(formatCapture({ ...sketch, identity, framing: scan.framing, uri, damaged }));
   }
 }

@@ -10,6 +10,8 @@ import { PayloadSampler } from "./survey-sampler.ts";
 /** Plain data, so that it can be sent to a worker thread. */
 export interface SurveyJob {
   readonly input: Input;
+  /** Its place among the inputs. */
+  readonly order: number;
   readonly sample: number;
   readonly seed: number;
 }
@@ -22,13 +24,13 @@ export interface SurveyJobResult {
 
 /** Never throws for what is wrong with the input: that is part of the result. */
 export async function doSurveyJob(disk: Disk, job: SurveyJob, events: InputSurveyEvents): Promise<SurveyJobResult> {
-  const { input, sample, seed } = job;
+  const { input, order, sample, seed } = job;
   const counts = emptyCounts();
   try {
     await loadForZstd(disk, input);
     const source = openInput(disk, input);
     try {
-      const options = { sampler: new PayloadSampler(sample, seed), fixed: input.entries.length > 0 };
+      const options = { sampler: new PayloadSampler(sample, seed), order, fixed: input.entries.length > 0 };
       surveySource(source, options, events, counts);
     } finally {
       source.close?.();

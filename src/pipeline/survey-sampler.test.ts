@@ -86,7 +86,7 @@ describe("the beginning of a payload", () => {
       fc.property(capture, cuts, (text, places) => {
         expectTheSameOfEachCut(captureBytes({ ...CAPTURE, ...text }), places);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
@@ -101,7 +101,7 @@ describe("the beginning of a payload", () => {
         const record = captureBytes({ ...CAPTURE, payload: text, http: ["Transfer-Encoding: chunked"] });
         expectTheSameOfEachCut(record, places);
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 });

@@ -10,7 +10,7 @@ export const PREFIX_SIZE = 1024;
 
 const SALT_SIZE = 8;
 /** Hexadecimal digits of a cluster's name. */
-const NAME_LENGTH = 12;
+export const CLUSTER_LENGTH = 12;
 /** Sorts behind every name. */
 const EVERY_NAME = "g";
 
@@ -22,13 +22,13 @@ export class PayloadSampler {
 
   /** `rate` is the share of clusters that are taken, above 0 and up to 1; another `seed` takes others. */
   constructor(rate: number, seed: number) {
-    const bits = 4 * NAME_LENGTH;
+    const bits = 4 * CLUSTER_LENGTH;
     this.rate = rate;
     this.limit =
       rate < 1
         ? Math.ceil(rate * 2 ** bits)
             .toString(16)
-            .padStart(NAME_LENGTH, "0")
+            .padStart(CLUSTER_LENGTH, "0")
         : EVERY_NAME;
     this.salted.writeBigUInt64LE(BigInt(seed));
   }
@@ -37,7 +37,7 @@ export class PayloadSampler {
   clusterOf(prefix: Uint8Array): string {
     const { salted } = this;
     salted.set(prefix, SALT_SIZE);
-    return hashHex("sha1", salted.subarray(0, SALT_SIZE + prefix.length)).slice(0, NAME_LENGTH);
+    return hashHex("sha1", salted.subarray(0, SALT_SIZE + prefix.length)).slice(0, CLUSTER_LENGTH);
   }
 
   takes(cluster: string): boolean {

@@ -17,6 +17,8 @@ const MEMBER_SIZE_MIN = 18;
 const SIZE_FIELD = 4;
 /** Separators are four bytes, and of some writers fewer. */
 const TAIL_MAX = 4;
+/** What looks like a member and is none comes up once in 16 MB. More than this, and one in each megabyte, is malice. */
+const MISSES_FREE = 16;
 /** What is passed over in search of an end that is not found, beside a quarter of what was passed: a bound on hostile input. */
 const VAIN_FREE = 64 << 20;
 const LF = 10;
@@ -119,15 +121,18 @@ export class RecordSkipper {
     const { window } = this;
     // No sensible packer makes more of less than this.
     const limit = Math.min(this.size, offset + size + size / 8 + WINDOW_SIZE / 16);
+    let misses = 0;
     let from = offset + MEMBER_SIZE_MIN;
-    while (from < limit) {
+    while (from < limit && misses <= MISSES_FREE + (from - offset) / WINDOW_SIZE) {
       const index = window.at(from - SIZE_FIELD, SIZE_FIELD + MEMBER_MAGIC.length) + SIZE_FIELD;
+      if (index + MEMBER_MAGIC.length > window.end) break;
       const hit = window.buffer.indexOf(MEMBER_MAGIC, index);
       if (hit >= 0 && hit + MEMBER_MAGIC.length <= window.end) {
         from = window.base + hit + 1;
         if (this.isEnd(hit, size)) return from - 1;
         // A record that begins here says that the one before it ends here too, but not as it should.
         if (this.open(from - 1, 0) !== undefined) return undefined;
+        misses++;
       } else if (window.base + window.end >= this.size) break;
       else from = window.base + window.end - MEMBER_MAGIC.length + 1;
     }

@@ -5,9 +5,9 @@
 import { type Candidate, type KeptReason, OriginalChooser } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { LineSorter, type LineSorterOptions } from "./line-sorter.ts";
-import { type CaptureSketch, parseCapture, parseSketch, type SampledCapture } from "./survey-capture.ts";
+import { parseCapture, type SurveyedCapture } from "./survey-capture.ts";
 import { FigureSums } from "./survey-estimate.ts";
-import type { PayloadSampler } from "./survey-sampler.ts";
+import { CLUSTER_LENGTH, type PayloadSampler } from "./survey-sampler.ts";
 
 /** What is counted of duplicates: records, their bytes, what replacing them saves; by the URL they share with another. */
 export const FIGURES = [
@@ -50,22 +50,28 @@ export class SurveyTally implements Disposable {
   /** May be called once, when all has been added. */
   count(sampler: PayloadSampler): TallyResult {
     const sums = Object.fromEntries(FIGURES.map((figure) => [figure, new FigureSums()]));
-    const sketches = new Cursor(this.sketches, parseSketch);
-    const captures = new Cursor(this.captures, parseCapture);
-    const counter = new CaptureCounter();
+    const sketches = new Cursor(this.sketches);
+    const captures = new Cursor(this.captures);
+    const suggesting = new DuplicateCounter();
+    const finding = new DuplicateCounter();
     let clusters = 0;
     let clustersRead = 0;
-    for (let sketch = sketches.current; sketch !== undefined; sketch = sketches.current) {
-      const { cluster } = sketch;
+    for (let cluster = sketches.cluster; cluster !== undefined; cluster = sketches.cluster) {
       clusters++;
-      const suggested = countSketches(sketches, cluster);
       if (sampler.takes(cluster)) {
         clustersRead++;
-        const found = counter.count(captures, cluster);
+        const suggested = suggesting.count(sketches, cluster);
+        const found = finding.count(captures, cluster);
         for (const figure of FIGURES) sums[figure]!.addRead(suggested[figure], found[figure]);
-      } else for (const figure of FIGURES) sums[figure]!.addUnread(suggested[figure]);
+      } else if (sketches.isAlone) {
+        // Nothing is suggested for one record, and many clusters have one.
+        sketches.advance();
+      } else {
+        const suggested = suggesting.count(sketches, cluster);
+        for (const figure of FIGURES) sums[figure]!.addUnread(suggested[figure]);
+      }
     }
-    const { recordsRead, kept } = counter;
+    const { records: recordsRead, kept } = finding;
     return { sums: sums as Record<keyof Figures, FigureSums>, clusters, clustersRead, recordsRead, kept };
   }
 
@@ -75,21 +81,36 @@ export class SurveyTally implements Disposable {
   }
 }
 
-/** Goes over sorted lines. */
-class Cursor<T> {
-  current: T | undefined;
+/** Goes over sorted lines, cluster by cluster. */
+class Cursor {
   private readonly lines: Iterator<string>;
-  private readonly parse: (line: string) => T;
+  private line: string | undefined;
+  private next: string | undefined;
 
-  constructor(sorter: LineSorter, parse: (line: string) => T) {
+  constructor(sorter: LineSorter) {
     this.lines = linesOf(sorter);
-    this.parse = parse;
+    this.advance();
     this.advance();
   }
 
   advance(): void {
     const step = this.lines.next();
-    this.current = step.done === true ? undefined : this.parse(step.value);
+    this.line = this.next;
+    this.next = step.done === true ? undefined : step.value;
+  }
+
+  /** The cluster it has come to; absent at the end. */
+  get cluster(): string | undefined {
+    return this.line?.slice(0, CLUSTER_LENGTH);
+  }
+
+  /** The next line is of another cluster. */
+  get isAlone(): boolean {
+    return this.next?.startsWith(this.cluster!) !== true;
+  }
+
+  get current(): SurveyedCapture | undefined {
+    return this.line === undefined ? undefined : parseCapture(this.line);
   }
 }
 
@@ -113,96 +134,53 @@ function noFigures(): Figures {
   };
 }
 
-/**
- * What the sketches of a cluster suggest: that those alike are equal. No duplicate is missed by that, because equal
- * payloads are alike; so what is suggested is never too little.
- */
-function countSketches(cursor: Cursor<CaptureSketch>, cluster: string): Figures {
-  const figures = noFigures();
-  for (let first = cursor.current; first?.cluster === cluster; first = cursor.current) {
-    const { likeness } = first;
-    let records = 0;
-    let bytes = 0;
-    let saved = 0;
-    let leastBytes = Number.POSITIVE_INFINITY;
-    let leastSaved = Number.POSITIVE_INFINITY;
-    let isFixedThere = false;
-    let uris = 0;
-    let uri = "";
-    for (let one = cursor.current; one?.cluster === cluster && one.likeness === likeness; one = cursor.current) {
-      if (one.uriHash !== uri) uris++;
-      uri = one.uriHash;
-      if (one.fixed) isFixedThere = true;
-      else {
-        records++;
-        bytes += one.length;
-        saved += one.saving;
-        leastBytes = Math.min(leastBytes, one.length);
-        leastSaved = Math.min(leastSaved, one.saving);
-      }
-      cursor.advance();
-    }
-    if (records === 0) continue;
-    // One is the original. It is not known which, so it is the one that costs least.
-    if (!isFixedThere) {
-      records--;
-      bytes -= leastBytes;
-      saved -= leastSaved;
-    }
-    const otherUrl = Math.min(records, uris - 1);
-    const otherUrlSaved = records === 0 ? 0 : (saved * otherUrl) / records;
-    figures.records += records;
-    figures.bytes += bytes;
-    figures.saved += saved;
-    figures.otherUrlRecords += otherUrl;
-    figures.otherUrlSaved += otherUrlSaved;
-    figures.sameUrlRecords += records - otherUrl;
-    figures.sameUrlSaved += saved - otherUrlSaved;
-  }
-  return figures;
-}
-
 /** URIs of one payload that are remembered; those beyond count as seen for the first time. */
 const URIS_MAX = 1 << 16;
 
-/** Decides over the captures of the sample as deduplication would, as far as can be known from the sample. */
-class CaptureCounter {
-  recordsRead = 0;
+/**
+ * Decides over captures as deduplication would, as far as can be known. Of sketches it thinks that those alike are equal:
+ * by that no duplicate is missed, because those that are equal are alike.
+ */
+class DuplicateCounter {
+  records = 0;
   readonly kept = new Map<KeptReason, number>();
   private readonly chooser = new OriginalChooser<Candidate>({});
   private readonly uris = new Set<string>();
 
-  count(cursor: Cursor<SampledCapture>, cluster: string): Figures {
+  /** Counts the duplicates of a cluster, which the cursor has come to, and moves the cursor behind it. */
+  count(cursor: Cursor, cluster: string): Figures {
     const figures = noFigures();
-    for (let first = cursor.current; first?.cluster === cluster; first = cursor.current) {
-      const { digest, payloadSize } = first;
-      this.chooser.begin();
-      this.uris.clear();
-      for (let one = cursor.current; one?.digest === digest && one.payloadSize === payloadSize; one = cursor.current) {
-        this.decide(one, figures);
-        cursor.advance();
+    let identity: string | undefined;
+    for (let one = cursor.current; one?.cluster === cluster; one = cursor.current) {
+      if (one.identity !== identity) {
+        this.chooser.begin();
+        this.uris.clear();
       }
+      identity = one.identity;
+      this.decide(one, figures);
+      cursor.advance();
     }
     return figures;
   }
 
-  private decide(capture: SampledCapture, figures: Figures): void {
-    this.recordsRead++;
-    const decision = this.chooser.decide({ ...capture, mime: undefined });
+  private decide(capture: SurveyedCapture, figures: Figures): void {
+    const { framing, date, uri, length, saving, damaged, fixed } = capture;
+    this.records++;
+    const candidate = { uri, date, framing, length, damaged, fixed, mime: undefined, payloadSize: undefined };
+    const decision = this.chooser.decide(candidate);
     if (decision.kind === "kept") {
       this.kept.set(decision.reason, (this.kept.get(decision.reason) ?? 0) + 1);
       return;
     }
-    const { length, saving } = capture;
-    const uri = `${capture.framing} ${capture.uri}`;
+    const place = `${framing} ${uri}`;
     if (decision.kind === "duplicate") {
-      const url = this.uris.has(uri) ? "sameUrl" : "otherUrl";
+      const url = this.uris.has(place) ? "sameUrl" : "otherUrl";
       figures.records++;
       figures.bytes += length;
       figures.saved += saving;
       figures[`${url}Records`]++;
       figures[`${url}Saved`] += saving;
     }
-    if (this.uris.size < URIS_MAX) this.uris.add(uri);
+    if (this.uris.size < URIS_MAX) this.uris.add(place);
   }
 }

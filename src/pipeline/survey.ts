@@ -69,7 +69,7 @@ export async function surveyInputs(
   using tally = new SurveyTally(disk, options.sorting);
   const counts = emptyCounts();
   let skipped = 0;
-  const jobs = inputs.map((input) => ({ input, sample, seed }));
+  const jobs = inputs.map((input, order) => ({ input, order, sample, seed }));
   await runSurveyJobs(disk, jobs, threads, {
     onSketch: tally.addSketch,
     onCapture: tally.addCapture,

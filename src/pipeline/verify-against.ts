@@ -57,8 +57,9 @@ class FileComparison {
   run(ours: Iterable<RevisitLine>, onStanding: (standing: StandingRecord) => void): Parting | undefined {
     for (const revisit of ours) {
       const { offset, length } = revisit;
-      // One that shares its member is none that we wrote there.
-      if (length === undefined || !this.isEqual(offset - this.at)) return this.parting();
+      // One that shares its member is none that we wrote there: it must stand in the original, like all that is around it.
+      if (length === undefined) continue;
+      if (!this.isEqual(offset - this.at)) return this.parting();
       if (this.isEqual(length)) continue;
       const record = this.replacedBy(revisit, length);
       if (record === undefined) return this.parting();
@@ -102,7 +103,7 @@ class FileComparison {
     for (let reach = REACH_SIZE; ; reach *= REACH_FACTOR) {
       const end = Math.min(size, this.originalAt + reach);
       const found = this.readRecord(end);
-      const isIt = found?.digest === replaced.digest && found.id === id && found.type === replaced.type.toLowerCase();
+      const isIt = found?.digest === replaced && found.id === id;
       if (found !== undefined && isIt) {
         this.originalAt += found.length;
         this.at += length;
@@ -120,12 +121,12 @@ class FileComparison {
     try {
       const record = reader.next();
       if (record?.offset !== originalAt) return undefined;
-      const { uri, dateText: date, id, type } = record;
+      const { uri, dateText: date, id } = record;
       const digest = digestOfRecord(record);
       const { length } = record;
       // A separator other than the usual one is not in the digest, and would not come back.
       const isOdd = record.warnings.some((warning) => isDamage(warning) || warning.code === "HT_RECORD_SEPARATOR");
-      return isOdd || length === undefined ? undefined : { uri, date, id, type, digest, length };
+      return isOdd || length === undefined ? undefined : { uri, date, id, digest, length };
     } finally {
       reader.close();
     }

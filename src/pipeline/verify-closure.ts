@@ -158,6 +158,7 @@ export class Closure implements Disposable {
     }
     const lie = isTold || told === original.told ? undefined : told;
     if (revisit.ours === true) {
+      this.judgeReference(revisit, original, say);
       events.onPair({
         original: { ...placeOf(original), size: original.size },
         revisit: placeOf(revisit),
@@ -171,6 +172,25 @@ export class Closure implements Disposable {
       say("HT_REVISIT_MISMATCH", `it claims ${claim}, which is not the payload of ${this.place(original)}`);
     }
     if (lie !== undefined) say("HT_REVISIT_MISMATCH", lengthMessage(lie, original.size, this.place(original)));
+  }
+
+  /** What replay needs, which joins the header of a revisit with the body of its original. */
+  private judgeReference(
+    revisit: Placed<RevisitLine>,
+    original: Placed<HeldLine>,
+    say: (code: ErrorCode, message: string) => void,
+  ): void {
+    const { date } = revisit.refersTo ?? {};
+    const place = this.place(original);
+    if (wholeSecond(date) !== wholeSecond(original.date)) {
+      say("HT_REVISIT_MISMATCH", `it refers to ${date}, but ${place} is of ${original.date}`);
+    }
+    if ((revisit.chunked === true) !== (original.stored !== undefined)) {
+      say("HT_REVISIT_MISMATCH", `of it and ${place}, one was stored chunked and one was not`);
+    }
+    if (keysOf(revisit, "capture")[0] === referenceOf(revisit)?.key) {
+      say("HT_REVISIT_SELF", `it has the URI and second of its original, ${place}, and would be taken for it`);
+    }
   }
 
   /** A claim that was not found to hold: perhaps its digest was not computed where it does. */
@@ -253,6 +273,11 @@ function whyNone(
 
 function isOwn({ id, refersTo }: RevisitLine, kind: ReferenceKind): boolean {
   return kind !== "digest" && id !== undefined && refersTo?.id === id;
+}
+
+/** Where only an index told of the original, the fraction is not known. */
+function wholeSecond(date: string | undefined): string | undefined {
+  return date?.replace(/\.\d+/, "");
 }
 
 function holdsClaim({ digests, stored }: HeldLine, claim: string | undefined): boolean {

@@ -71,7 +71,7 @@ export class ProblemList implements Disposable {
         }
         const problem = JSON.parse(value) as FoundProblem;
         const isTouched = touched.file === problem.file && problem.offset < touched.end;
-        const before = problem.fresh !== true && !isTouched && wasBefore(problem, standings.get(problem.file));
+        const before = problem.fresh !== true && wasBefore(problem, isTouched, standings.get(problem.file));
         const { code, message } = problem;
         yield { code, message, file: names[problem.file]!, offset: problem.offset, before };
       }
@@ -89,8 +89,12 @@ function placeKey(file: number, offset: number): string {
 
 const COMPARISON: ReadonlySet<ErrorCode> = new Set(["HT_LOST", "HT_ADDED", "HT_ORDER", "HT_RECOMPRESSED"]);
 
+/** A revisit of ours has these from the record whose place it took; what is ours in its header has codes of its own. */
+const INHERITED: ReadonlySet<ErrorCode> = new Set(["HT_FIELD_MISSING", "HT_FIELD_INVALID"]);
+
 /** A revisit stands where it stood unless its place was touched; of damage that is known only where all bytes are equal. */
-function wasBefore({ code }: FoundProblem, standing: FileStanding | undefined): boolean {
+function wasBefore({ code }: FoundProblem, isTouched: boolean, standing: FileStanding | undefined): boolean {
   if (standing === undefined || COMPARISON.has(code)) return false;
+  if (isTouched) return standing.equal && INHERITED.has(code);
   return standing.equal || code.startsWith("HT_REVISIT_");
 }

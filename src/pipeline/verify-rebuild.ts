@@ -8,6 +8,7 @@ import {
   createHasher,
   type Digest,
   type DigestAlgorithm,
+  equalDigests,
   formatDigest,
   formatPlace,
   parseAlgorithm,
@@ -74,38 +75,34 @@ export class Rebuilder implements Disposable {
     const { revisit, original } = pair;
     const say = (code: FoundProblem["code"], message: string) =>
       this.tell({ code, message, file: revisit.file, offset: revisit.offset });
+    const { claim, told } = pair;
+    let isClaimTrue = claim === undefined;
     let isProven = false;
     try {
       const open = this.fetch(revisit, openRevisit);
       const payload = this.open(original);
       if (open.replaced.chunks !== undefined) checkLayout(open.replaced.chunks, payload.size);
-      isProven = this.proveOne(pair, open, payload, say);
+      isClaimTrue ||= holdsFor(claim!, open, payload);
+      const found = rebuild(open, payload);
+      isProven = equalDigests(found, open.replaced.digest);
+      if (!isProven) say("HT_REVISIT_IRREVERSIBLE", this.otherRecord(original, found, open.replaced.digest));
     } catch (error) {
       if (!(error instanceof ArchiveError)) throw error;
       say("HT_REVISIT_IRREVERSIBLE", error.message);
     }
     if (isProven) this.proven++;
-    if (pair.told === undefined) return;
-    // Where the record itself told a wrong length, so does its revisit, and nothing is lost by it.
-    const code = isProven ? "HT_HTTP_LENGTH" : "HT_REVISIT_MISMATCH";
-    say(code, lengthMessage(pair.told, original.size, this.place(original)));
-  }
-
-  private proveOne(
-    { original, claim }: RebuildPair,
-    revisit: OpenRevisit,
-    payload: OpenPayload,
-    say: (code: FoundProblem["code"], message: string) => void,
-  ): boolean {
-    if (claim !== undefined && !holdsFor(claim, revisit, payload)) {
+    if (!isClaimTrue) {
       say("HT_REVISIT_MISMATCH", `it claims ${claim}, which is not the payload of ${this.place(original)}`);
     }
-    const wanted = revisit.replaced.digest;
-    const found = rebuild(revisit, payload);
-    if (found.algorithm === wanted.algorithm && found.hex === wanted.hex) return true;
+    if (told === undefined) return;
+    // Where the record itself told a wrong length, so does its revisit, and nothing is lost by it.
+    const code = isProven ? "HT_HTTP_LENGTH" : "HT_REVISIT_MISMATCH";
+    say(code, lengthMessage(told, original.size, this.place(original)));
+  }
+
+  private otherRecord(original: PlacedRecord, found: Digest, wanted: Digest): string {
     const message = `with the payload of ${this.place(original)} it becomes a record of ${formatDigest(found)}`;
-    say("HT_REVISIT_IRREVERSIBLE", `${message}, but it took the place of ${formatDigest(wanted)}`);
-    return false;
+    return `${message}, but it took the place of ${formatDigest(wanted)}`;
   }
 
   private place({ file, offset }: PlacedRecord): string {

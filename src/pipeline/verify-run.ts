@@ -18,7 +18,8 @@ export interface VerifyInputs {
   readonly files: readonly NamedInput[];
   /** May be referred to, and are not compared. */
   readonly more: readonly NamedInput[];
-  readonly originals: readonly NamedInput[] | undefined;
+  /** What the files were made from. */
+  readonly against: readonly NamedInput[] | undefined;
 }
 
 export interface RunSettings extends VerifyOptions {
@@ -64,7 +65,7 @@ export class VerifyRun {
     this.settings = settings;
     this.named = named;
     this.inputs = [...named.files, ...named.more].map(({ input }) => input);
-    this.names = [...this.inputs, ...(named.originals ?? []).map(({ input }) => input)].map(({ name }) => name);
+    this.names = [...this.inputs, ...(named.against ?? []).map(({ input }) => input)].map(({ name }) => name);
   }
 
   async run(): Promise<Omit<VerifyResult, "skipped">> {
@@ -130,10 +131,10 @@ export class VerifyRun {
   private async compare(problems: ProblemList): Promise<Map<number, string>> {
     const { named, disk } = this;
     const outputs = new Map<number, string>();
-    if (named.originals === undefined) return outputs;
-    const pairs = pairFiles(named.files, named.originals);
+    if (named.against === undefined) return outputs;
+    const pairs = pairFiles(named.files, named.against);
     this.tellUnpaired(pairs, problems);
-    const jobs = this.comparisons(pairs, named.originals);
+    const jobs = this.comparisons(pairs, named.against);
     const against = { files: jobs.length, equal: 0, standing: 0 };
     const sizeOf = ({ original }: VerifyAgainstJob) => original.input.size ?? 0;
     const progress = this.jobProgress("comparing", jobs, sizeOf);

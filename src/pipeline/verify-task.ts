@@ -3,16 +3,24 @@
  * leaves a line of JSON by which the two can be brought together. Digests in these lines are computed, but for the claim
  * of a revisit.
  */
-import { type Digest, type DigestAlgorithm, loadDigest, parseDigest, type Warning } from "../base/index.ts";
+import {
+  type Digest,
+  type DigestAlgorithm,
+  type ErrorCode,
+  loadDigest,
+  parseDigest,
+  type Warning,
+} from "../base/index.ts";
 import {
   type HttpHead,
+  parseProfile,
   REPLACED_FIELD,
   type RecordScan,
   refersToOf,
   replacedBy,
   type WarcRecord,
 } from "../warc/index.ts";
-import { checkWithScan } from "./check.ts";
+import { checkWithScan, type RecordCheck } from "./check.ts";
 import { hasPayload } from "./listing.ts";
 import type { RecordTask } from "./task.ts";
 
@@ -55,8 +63,10 @@ export interface RevisitLine extends CapturePlace {
   readonly told?: number | undefined;
   /** It was written by Holotype and tells what it took the place of. */
   readonly ours?: boolean | undefined;
-  /** Type and digest of the record whose place it took, where they can be read. */
-  readonly replaced?: { readonly type: string; readonly digest: string } | undefined;
+  /** The digest of the record whose place it took, where that can be read. */
+  readonly replaced?: string | undefined;
+  /** That record was stored chunked. */
+  readonly chunked?: boolean | undefined;
 }
 
 export type CaptureLine = HeldLine | RevisitLine;
@@ -81,9 +91,28 @@ function captureOf(
 ): CaptureLine | undefined {
   const isHeld = hasPayload(record);
   const claims = record.payloadDigest !== undefined && parseDigest(record.payloadDigest) !== undefined;
-  const { scan } = checkWithScan(record, warn, isHeld ? (claims ? digests : [...DIGESTS_DEFAULT, ...digests]) : []);
+  const more = claims ? digests : [...DIGESTS_DEFAULT, ...digests];
+  const { scan, check } = checkWithScan(record, warn, isHeld ? more : []);
   if (isHeld) return heldLine(record, scan);
-  return record.type === "revisit" ? revisitLine(record, scan, warn) : undefined;
+  if (record.type !== "revisit") return undefined;
+  const line = revisitLine(record, scan, warn);
+  if (line.ours === true) checkOurs(record, check, warn);
+  return line;
+}
+
+/** A revisit of ours has all that replay needs, and digests that can be read. Others may lack some of it. */
+function checkOurs(record: WarcRecord, check: RecordCheck, warn: (warning: Warning) => void): void {
+  const { headers, payloadDigest: claim, truncated } = record;
+  const say = (code: ErrorCode, message: string) => warn({ code, message, file: record.file, offset: record.offset });
+  const needs = (isThere: boolean, name: string) => {
+    if (!isThere) say("HT_REVISIT_INCOMPLETE", `${name}: ${headers.get(name.toLowerCase()) ?? "(none)"}`);
+  };
+  needs(parseProfile(headers.get("warc-profile")) === "identical-payload-digest", "WARC-Profile");
+  needs(headers.get("warc-refers-to-target-uri") !== undefined, "WARC-Refers-To-Target-URI");
+  needs(headers.get("warc-refers-to-date") !== undefined, "WARC-Refers-To-Date");
+  needs(claim !== undefined && parseDigest(claim) !== undefined, "WARC-Payload-Digest");
+  needs(truncated === "length", "WARC-Truncated");
+  if (check.blockDigest === "unknown") say("HT_DIGEST_MISMATCH", `block digest ${record.blockDigest}`);
 }
 
 function placeOf(record: WarcRecord) {
@@ -118,7 +147,8 @@ function revisitLine(record: WarcRecord, scan: RecordScan, warn: (warning: Warni
     claim: claim === undefined ? undefined : digestText(claim),
     told: toldLength(scan.http),
     ...ours,
-    ...(replaced === undefined ? {} : { replaced: { type: replaced.type, digest: digestText(replaced.digest) } }),
+    ...(replaced === undefined ? {} : { replaced: digestText(replaced.digest) }),
+    ...(replaced?.chunks === undefined ? {} : { chunked: true }),
   };
 }
 

@@ -188,8 +188,33 @@ const BREAKS: readonly Break[] = [
     name: "chunks that are gone",
     crawl: 2,
     change: (records) => edit(records, /Holotype-Chunks: .*?\r\n/, "", isCut),
-    alone: ["HT_REVISIT_IRREVERSIBLE"],
-    beside: ["HT_REVISIT_IRREVERSIBLE"],
+    alone: ["HT_REVISIT_IRREVERSIBLE", "HT_REVISIT_MISMATCH"],
+    beside: ["HT_REVISIT_IRREVERSIBLE", "HT_REVISIT_MISMATCH"],
+  },
+  {
+    name: "the field by which replay finds the original",
+    crawl: 2,
+    change: (records) => edit(records, /WARC-Refers-To-Target-URI/, "X-Refers-To-Target-URI", isOurs),
+    alone: ["HT_REVISIT_INCOMPLETE"],
+    beside: ["HT_REVISIT_INCOMPLETE"],
+  },
+  {
+    name: "the profile of a revisit",
+    crawl: 2,
+    change: (records) => edit(records, /identical-payload-digest/, "server-not-modified", isOurs),
+    alone: ["HT_REVISIT_INCOMPLETE"],
+    beside: ["HT_REVISIT_INCOMPLETE"],
+  },
+  {
+    name: "a block digest that cannot be read",
+    crawl: 2,
+    change: (records) =>
+      records.map((record) => {
+        const text = record.toString("latin1");
+        return isCut(text) ? Buffer.from(text.replace(/(WARC-Block-Digest: sha1:)./, "$1!"), "latin1") : record;
+      }),
+    alone: ["HT_DIGEST_MISMATCH"],
+    beside: ["HT_DIGEST_MISMATCH"],
   },
   {
     name: "the digest of what a revisit took the place of",
@@ -300,6 +325,31 @@ describe.each(["none", "gzip"] as const)("a broken set, compression %s:", (compr
     }
   });
 
+  it("a revisit that has the URI and second of its original", async () => {
+    const set = await goodSet(compression);
+    rewriteFile(set, 1, (records) =>
+      edit(records, /2020-01-01T00:00:01Z/, "2021-01-01T00:00:01Z", isOf("http://a.example/")),
+    );
+    rewriteFile(set, 2, (records) =>
+      edit(records, /(Refers-To-Date: )2020-01-01T00:00:01Z/, "$12021-01-01T00:00:01Z", isOurs),
+    );
+    const { problems, restorable } = await look(set);
+    const first = problems.filter(({ file, offset }) => file === set.name(2) && offset === 0);
+    expect(first.map(({ code }) => code)).toEqual(["HT_REVISIT_SELF"]);
+    expect(restorable).toBe(3);
+  });
+
+  it("a revisit that is whole, but stands for another record than the original file has", async () => {
+    const set = await goodSet(compression);
+    const name = set.name(2).replace(set.folder, `${INPUT_FOLDER}/crawls`);
+    const changed = edit(recordsOf(getFile(set.disk, name)), /Server: b/, "Server: c");
+    putFile(set.disk, name, packRecords(changed, compression));
+    expect(codesOf(await look(set))).toEqual([]);
+    const { problems, restorable } = await look(set, against);
+    expect(problems.map(({ code, file, offset }) => [code, file, offset])).toEqual([["HT_LOST", name, 0]]);
+    expect(restorable).toBe(4);
+  });
+
   it("a file cut off at any byte", async () => {
     const set = await goodSet(compression);
     const whole = getFile(set.disk, set.name(2));
@@ -326,6 +376,14 @@ describe.each(["none", "gzip"] as const)("a broken set, compression %s:", (compr
       captureBytes({ uri: "http://c.example/", date: "2020-01-01T00:00:00Z", payload: "c" }),
     );
     expect(codesOf(await look(set, against))).toEqual(["HT_ADDED"]);
+  });
+
+  it("line ends between the records", async () => {
+    const set = await goodSet("none");
+    const bytes = getFile(set.disk, set.name(1));
+    bytes.write("\n\n\r\n", bytes.length - 4);
+    putFile(set.disk, set.name(1), bytes);
+    expect(codesOf(await look(set, against))).toEqual(["HT_LOST"]);
   });
 
   it("bytes between the records", async () => {

@@ -216,6 +216,16 @@ describe("a revisit is led to its original", () => {
     expect(await leads(text)).toMatchObject({ holds: true, problemCounts: {}, revisits: 1, written: 0 });
   });
 
+  it("whatever lengths are told where they mean nothing", async () => {
+    for (const head of ["200 OK\r\nTransfer-Encoding: chunked", "304 Not Modified", "204 No Content"]) {
+      const http = `HTTP/1.1 ${head}\r\nContent-Length: 7\r\n\r\n`;
+      expect(await leads({ refersTo: uriAndDate, digest: sha1(PAGE), http })).toMatchObject({ holds: true });
+    }
+    const http = "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n";
+    const { problemCounts } = await leads({ refersTo: uriAndDate, digest: sha1(PAGE), http });
+    expect(problemCounts).toEqual({ HT_REVISIT_MISMATCH: 1 });
+  });
+
   it("by the digest of a chunked body as stored", async () => {
     const stored = original.subarray(original.indexOf("\r\n\r\n", original.indexOf("HTTP/")) + 4, -4);
     expect(stored.subarray(0, 3).toString()).toBe("12c");
@@ -248,7 +258,7 @@ describe("verify", () => {
     const second = { ...set, folder: set.name(2) };
     expect((await look(second)).problemCounts).toEqual({ HT_REVISIT_ORPHAN: 5 });
     const originals = [`${INPUT_FOLDER}/crawls/2.warc.gz`];
-    const result = await look(second, { with: [set.name(1)], against: originals });
+    const result = await look(second, { originals: [set.name(1)], against: originals });
     expect(result).toMatchObject({ holds: true, files: 2, restorable: 4, before: 0 });
     expect(result.against).toEqual({ files: 1, equal: 1, standing: 4 });
   });

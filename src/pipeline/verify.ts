@@ -16,8 +16,8 @@ export type { VerifyProblem } from "./verify-problems.ts";
 export interface VerifyOptions {
   /** Files or folders that the set was made from: nothing of them may be missing, nothing else may be there. */
   readonly against?: readonly string[] | undefined;
-  /** Further files that may be referred to, as the earlier holdings of `dedup --known`; not compared with anything. */
-  readonly with?: readonly string[] | undefined;
+  /** More files that may hold originals, as the earlier holdings of `dedup --known`; not compared with anything. */
+  readonly originals?: readonly string[] | undefined;
   readonly threads?: number | undefined;
   /** Tell notes through `onProblem`, too. */
   readonly notes?: boolean | undefined;
@@ -75,24 +75,27 @@ export interface VerifyResult {
 
 /** Verifies the archive files that the names stand for. Throws where there is none; what is wrong is in the result. */
 export async function verify(disk: Disk, names: readonly string[], options: VerifyOptions = {}): Promise<VerifyResult> {
+  if ([names, options.against ?? [], options.originals ?? []].flat().includes(STANDARD_INPUT)) {
+    throw new ArchiveError("HT_USAGE", "standard input cannot be verified: records are looked at more than once");
+  }
   const skipped: SkippedInput[] = [];
+  const take = (taken: readonly string[]) => nameInputs(disk, taken, (input) => void skipped.push(input));
+  /** Where there is nothing at all, the reason is thrown. */
+  const need = (taken: readonly string[]) => {
+    const inputs = take(taken);
+    if (inputs.length > 0) return inputs;
+    throw skipped.at(-1)?.error ?? new ArchiveError("HT_NOT_FOUND", "no archive file was named");
+  };
+  const files = need(names);
+  const against = options.against === undefined ? undefined : need(options.against);
+  const more = take(options.originals ?? []);
+  for (const input of skipped) options.onSkip?.(input);
   const onSkip = (input: SkippedInput) => {
     skipped.push(input);
     options.onSkip?.(input);
   };
-  if ([names, options.against ?? [], options.with ?? []].flat().includes(STANDARD_INPUT)) {
-    throw new ArchiveError("HT_USAGE", "standard input cannot be verified: records are looked at more than once");
-  }
-  const files = nameInputs(disk, names, onSkip);
-  if (files.length === 0) throw skipped[0]?.error ?? new ArchiveError("HT_NOT_FOUND", "no archive file to verify");
-  const originals = options.against === undefined ? undefined : nameInputs(disk, options.against, onSkip);
-  if (originals?.length === 0) throw new ArchiveError("HT_NOT_FOUND", "no original to compare with");
   using scratch = scratchFolder(disk, options.scratchParent === undefined ? {} : { parent: options.scratchParent });
-  const run = new VerifyRun(
-    disk,
-    { files, more: nameInputs(disk, options.with ?? [], onSkip), originals },
-    scratch.path,
-    { ...options, threads: options.threads ?? availableParallelism(), onSkip },
-  );
+  const settings = { ...options, threads: options.threads ?? availableParallelism(), onSkip };
+  const run = new VerifyRun(disk, { files, more, against }, scratch.path, settings);
   return { ...(await run.run()), skipped };
 }

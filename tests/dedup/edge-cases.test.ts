@@ -1,4 +1,8 @@
-/** The cases that tools of this kind get wrong, each under its name. The disk is in memory. */
+/**
+ * The cases that tools of this kind get wrong, each under its name. The disk is in memory. Three have files of their
+ * own: the digest collision (collision.test.ts), offsets beyond 4 GiB (large-offsets.test.ts), and the original that is
+ * deleted while revisits remain (tests/cli/dedup.test.ts, with verify).
+ */
 import { describe, expect, test } from "vitest";
 import { digestOf, formatDigest } from "../../src/base/index.ts";
 import { dedup } from "../../src/pipeline/index.ts";

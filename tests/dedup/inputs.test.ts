@@ -10,7 +10,7 @@ import { packRecords } from "../../src/testing/capture-text.ts";
 import { type ArchiveFile, dedupTrial, getFile, listFiles, putFile } from "../../src/testing/dedup-trial.ts";
 import { checkDeduplicated, readRecords } from "../../src/testing/deduplicated.ts";
 import { ForgetfulDisk } from "../../src/testing/forgetful-disk.ts";
-import { loadFrames } from "../../src/testing/zstd-frame.ts";
+import { compressedFrame, dictionaryFrame, loadFrames } from "../../src/testing/zstd-frame.ts";
 import { loadZstd } from "../../src/warc/index.ts";
 import { arcFile, zipFile } from "../cli/archives.ts";
 import { capture, deduplicate, gzipFile, OTHER, PAYLOAD } from "./fates.ts";
@@ -157,6 +157,23 @@ describe("kinds", () => {
     expect(fates).toEqual({ "b 2": "a 1", "c 3": "a 1", "e 5": "a 1", "f 6": "d 4" });
     const magic = output.map(({ bytes }) => bytes.toString("hex", 0, 2));
     expect(magic).toEqual([Buffer.from("WA").toString("hex"), "1f8b", "28b5"]);
+  });
+
+  test("a zstd file with a dictionary", async () => {
+    const dictionary = Buffer.from("WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/".repeat(3));
+    const frames = [capture("a", 1), capture("b", 2), capture("c", 3, { payload: OTHER })].map((record) =>
+      compressedFrame(record, dictionary),
+    );
+    const file = { name: "a.warc.zst", bytes: Buffer.concat([dictionaryFrame(dictionary), ...frames]) };
+    const { fates, warnings } = await deduplicate([file, gzipFile("b.warc.gz", capture("d", 4, { payload: OTHER }))]);
+    expect(fates).toEqual({ "b 2": "a 1", "d 4": "c 3" });
+    expect(warnings).toEqual([]);
+  });
+
+  test("more files than are kept open", async () => {
+    const files = Array.from({ length: 70 }, (_, i) => gzipFile(`${i}.warc.gz`, capture(`x${i}`, (i % 9) + 1)));
+    const { result } = await deduplicate(files);
+    expect(result).toMatchObject({ files: 70, replaced: 69 });
   });
 
   test("ARC and WACZ are copied as they are, and hold originals", async () => {

@@ -1,9 +1,9 @@
 /** What the keeper of a collection may ask for: savings, media types, the same URL, an age, earlier holdings. */
 import { describe, expect, test } from "vitest";
-import { ArchiveError, digestOf, formatDigest } from "../../src/base/index.ts";
+import { type ArchiveError, digestOf, formatDigest } from "../../src/base/index.ts";
 import { dedup } from "../../src/pipeline/index.ts";
 import { noise } from "../../src/testing/capture-text.ts";
-import { type ArchiveFile, dedupTrial, putFile } from "../../src/testing/dedup-trial.ts";
+import { type ArchiveFile, putFile } from "../../src/testing/dedup-trial.ts";
 import { checkDeduplicated } from "../../src/testing/deduplicated.ts";
 import { ForgetfulDisk } from "../../src/testing/forgetful-disk.ts";
 import { at, capture, deduplicate, gzipFile, PAYLOAD } from "./fates.ts";
@@ -69,8 +69,12 @@ describe("--mime and --not-mime", () => {
   });
 
   test.each(["image", "image/png/x", "", "image/ *"])("refuses %j for a pattern", async (pattern) => {
-    const trial = dedupTrial(files, { policy: { mime: [pattern] } });
-    await expect(trial).rejects.toMatchObject({ code: "HT_USAGE" } satisfies Partial<ArchiveError>);
+    const disk = new ForgetfulDisk();
+    putFile(disk, "/in/a.warc.gz", files[0]!.bytes);
+    const refused = dedup(disk, ["/in"], { output: "/out", threads: 1, policy: { mime: [pattern] } });
+    await expect(refused).rejects.toMatchObject({ code: "HT_USAGE" } satisfies Partial<ArchiveError>);
+    // Before anything is read: a job with that policy would stand in the way of the next one.
+    expect(disk.stat("/out")).toBeUndefined();
   });
 });
 
