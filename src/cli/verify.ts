@@ -10,7 +10,7 @@ const PROBLEMS_SHOWN_MAX = 100;
 export const verify: Command = {
   name: "verify",
   purpose: "Prove that a deduplicated set is whole: revisits, digests, and nothing lost.",
-  usage: "DIR… [--against FILE]…",
+  usage: "FILE… [--against FILE]…",
   details: `Reads everything and believes no header. Every revisit must lead in one step to an original with the payload that
 it claims; every revisit that Holotype wrote must give back the record whose place it took, byte for byte; every digest
 must hold. With --against, every record of the originals must be there, as itself or as a revisit that stands for it, in

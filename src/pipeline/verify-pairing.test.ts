@@ -16,7 +16,9 @@ function pairsOf(files: readonly string[], names: readonly string[], originals: 
   const [here, there] = [nameInputs(disk, names, onSkip), nameInputs(disk, originals, onSkip)];
   const { originalOf, lost, added } = pairFiles(here, there);
   return {
-    pairs: [...originalOf].map(([file, original]) => [here[file]!.input.name, there[original]!.input.name]).sort(),
+    pairs: [...originalOf]
+      .map(([file, original]) => [here[file]!.input.name, there[original]!.input.name])
+      .sort((a, b) => (a.join() < b.join() ? -1 : 1)),
     lost: lost.map((i) => there[i]!.input.name),
     added: added.map((i) => here[i]!.input.name),
   };
