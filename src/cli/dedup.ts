@@ -48,9 +48,9 @@ export const dedup: Command = {
   purpose: "Replace duplicate records in archive files by revisits; undo it with restore.",
   usage: "FILE… -o DIR | --in-place",
   details: `Payloads with one digest are compared byte for byte. The earliest capture of a payload stays; the others become
-revisit records that refer to it and keep their HTTP headers. Everything else is copied byte for byte. An output gets its
-name after it has been read back and proven. The job's state, its ledger and its report are kept in the job folder; after
-a kill, a power cut or a full disk the same command goes on where it stopped.`,
+revisit records that refer to it and keep their HTTP headers. All else is copied byte for byte. An output gets
+its name after it has been read back and proven. The job's state, its ledger and its report are kept in the job
+folder; after a kill, a power cut or a full disk the same command goes on where it stopped.`,
   options: {
     output: { type: "string", short: "o", value: "DIR", help: "folder for the rewritten files" },
     "in-place": { type: "boolean", help: "replace each file by its rewritten form, once that is proven" },
@@ -63,7 +63,7 @@ a kill, a power cut or a full disk the same command goes on where it stopped.`,
       help: "manifest, CDX or CDXJ of earlier holdings to refer to",
     },
     digest: { type: "string", value: "ALGORITHM", help: DIGEST_ALGORITHMS.join(", "), default: "sha256" },
-    job: { type: "string", value: "DIR", help: "job folder (default: holotype-job in the output or beside the files)" },
+    job: { type: "string", value: "DIR", help: "job folder (default: holotype-job by the output or the files)" },
     keep: { type: "boolean", help: "keep manifests and plan in the job folder" },
     "no-compare": { type: "boolean", help: "believe in digests; not advisable" },
     threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core)" },

@@ -15,7 +15,7 @@ export const merge: Command = {
     by: { type: "string", value: "ORDER", help: "digest, digest-url or place", default: "digest" },
     sorted: {
       type: "boolean",
-      help: "the manifests are in that order already: merge them, and refuse one that is not",
+      help: "they are in that order already: merge them, refuse one that is not",
     },
   },
   examples: ["holotype manifest samples | holotype merge --by digest | cut -f 4,5,6"],

@@ -9,10 +9,10 @@ export const resolve: Command = {
   name: "resolve",
   purpose: "Compare the payloads of manifest lines with one digest byte for byte.",
   usage: "[MANIFEST…]",
-  details: `Adds the hash extension, column 13: a number that tells payloads apart which have one digest and other bytes. Also
-notes in the flags what a revisit must tell so that the record can be restored. Files are found by their names as paths,
-in the folders, or through a list of names and paths or URLs (fetched by range requests). Reads standard input where no
-manifest is named.`,
+  details: `Adds the hash extension, column 13: a number that tells payloads apart which have one digest and other bytes.
+Also notes in the flags what a revisit must tell so that the record can be restored. Files are found by their
+names as paths, in the folders, or through a list of names and paths or URLs (fetched by range requests). Reads
+standard input where no manifest is named.`,
   options: {
     folder: { type: "string", multiple: true, value: "DIR", help: "search this folder for files by their names" },
     paths: { type: "string", value: "FILE", help: "lines of name, tab, path or URL" },

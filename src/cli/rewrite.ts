@@ -14,11 +14,14 @@ its name, and the ledger for restore is kept in the job folder. Lines of the pla
     "in-place": { type: "boolean", help: "replace each file by its rewritten form, once that is proven" },
     "dry-run": { type: "boolean", help: "print what would be saved, and touch nothing" },
     "min-saving": { type: "string", value: "BYTES", help: "replace only what saves so many bytes", default: "1" },
-    job: { type: "string", value: "DIR", help: "job folder (default: holotype-job in the output or beside the files)" },
+    job: { type: "string", value: "DIR", help: "job folder (default: holotype-job by the output or the files)" },
     threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core)" },
   },
   exits: "3 inputs were skipped · 24 no space; run it again when there is some",
-  examples: ["holotype rewrite --plan plan.tsv samples -o /tmp/deduplicated"],
+  examples: [
+    "holotype manifest samples | holotype resolve | holotype plan > plan.tsv",
+    "holotype rewrite --plan plan.tsv samples -o /tmp/deduplicated",
+  ],
   async run(args) {
     const plan = args.text("plan");
     if (plan === undefined) throw new ArchiveError("HT_USAGE", "say which plan with --plan PLAN");

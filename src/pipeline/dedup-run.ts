@@ -11,7 +11,16 @@ import { readKnown } from "./known-index.ts";
 import { readLedger } from "./ledger.ts";
 import { LineSorter } from "./line-sorter.ts";
 import { GroupParts, partName, readFindings, type ToldSkip, toldOf } from "./manifest-groups.ts";
-import { BY_DIGEST, BY_PLACE, formatManifestLine, fromSortable, type LineOrder, toSortable } from "./manifest-line.ts";
+import {
+  BY_DIGEST,
+  BY_PLACE,
+  formatManifestLine,
+  fromSortable,
+  isCopy,
+  isRevisit,
+  type LineOrder,
+  toSortable,
+} from "./manifest-line.ts";
 import { Planner } from "./plan.ts";
 import { cutByDigest, type ResolveJob } from "./resolve-job.ts";
 import type { RewriteJob, RewriteResult } from "./rewrite-job.ts";
@@ -217,7 +226,8 @@ export class DedupRun {
   private *manifestLines(left: ReadonlySet<string>): Generator<string> {
     for (const [i] of this.groups().entries()) {
       for (const line of this.job.lines(partName(i))) {
-        if (left.size === 0 || !left.has(line.slice(0, line.indexOf("\t")))) yield line;
+        // What the revisits of a file that is left out refer to has to stay all the same.
+        if (left.size === 0 || !left.has(line.slice(0, line.indexOf("\t"))) || isRevisit(line)) yield line;
       }
     }
   }
@@ -279,7 +289,7 @@ export class DedupRun {
     using planner = new Planner(disk, policy, { scratchParent: job.path, ...(known.length > 0 ? {} : { lines }) });
     const names = compare ? stretches.map((_, i) => stretchName(i)) : ["sorted.tsv"];
     for (const name of names) for (const line of job.lines(name)) planner.add(line, name);
-    for (const path of known) for (const line of readKnown(disk, path)) planner.addKnown(line);
+    for (const path of known) planner.addIndex(path, readKnown(disk, path), job.state.settings.digest);
     if (planner.passedOver > 0) {
       this.tell(`passed over ${planner.passedOver} known captures that lie in the files of the job themselves`);
     }
@@ -472,12 +482,6 @@ function parentOf(path: string): string {
 
 function stretchName(i: number): string {
   return `resolved/${String(i + 1).padStart(6, "0")}.tsv`;
-}
-
-/** A line with a copy number above 1. */
-function isCopy(line: string): boolean {
-  const copy = line.split("\t", 14)[13];
-  return copy !== undefined && copy !== "-" && copy !== "1";
 }
 
 /** What an earlier run made of the file, as its ledger tells; absent where it is still to be done. */

@@ -193,6 +193,17 @@ export function algorithmOf(line: ManifestLine): string | undefined {
   return line.digest?.slice(0, Math.max(0, line.digest.indexOf(":")));
 }
 
+/** Whether the text of a line is that of a revisit. */
+export function isRevisit(line: string): boolean {
+  return line.split("\t", Column.flags + 1)[Column.flags]?.startsWith("revisit") === true;
+}
+
+/** Whether the text of a line has a copy number above 1. */
+export function isCopy(line: string): boolean {
+  const copy = line.split("\t", Column.copy + 1)[Column.copy];
+  return copy !== undefined && copy !== "-" && copy !== "1";
+}
+
 const OFFSET_DIGITS = 16;
 
 /**

@@ -4,11 +4,13 @@
  * (which records an existing revisit refers to, which captures share a second) is kept in sets of fixed size.
  */
 import { basename } from "node:path";
+import { ArchiveError } from "../base/index.ts";
 import { type Candidate, CaptureSet, captureKey, type Decision, OriginalChooser, type Policy } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { isUrl } from "./http-source.ts";
 import { LineSorter, type LineSorterOptions } from "./line-sorter.ts";
 import {
+  algorithmOf,
   BY_DIGEST,
   BY_DIGEST_AND_URI,
   Column,
@@ -93,6 +95,20 @@ export class Planner implements Disposable {
     const line = { ...known, flags: [...known.flags, KNOWN_FLAG] };
     this.note(line);
     this.sorter.add(toSortable(formatManifestLine(line), this.order, known.file));
+  }
+
+  /** The lines of an index of earlier holdings. One whose digests are all of another algorithm is a mistake. */
+  addIndex(path: string, lines: Iterable<ManifestLine>, algorithm: string): void {
+    let found: string | undefined;
+    let fits = false;
+    for (const line of lines) {
+      found ??= algorithmOf(line);
+      fits ||= algorithmOf(line) === algorithm;
+      this.addKnown(line);
+    }
+    if (found === undefined || fits) return;
+    const message = `${path}: its digests are ${found}, those of the manifest ${algorithm}; choose --digest ${found}`;
+    throw new ArchiveError("HT_USAGE", message, { file: path });
   }
 
   private note(line: ManifestLine): void {

@@ -107,6 +107,8 @@ function* entriesOf(layout: string): Generator<{ size: string; count: number }> 
   for (const entry of layout.split("+")) {
     const [size = "", count = "1"] = entry.split("*");
     if (!SIZE.test(size) || !/^\d{1,9}$/.test(count)) throw misfit(layout);
+    // Only the last chunk is empty, and there is one of it.
+    if (Number.parseInt(size, 16) === 0 && count !== "1") throw misfit(layout);
     yield { size, count: Number(count) };
   }
 }
