@@ -9,8 +9,8 @@ export const manifest: Command = {
   purpose: "Print a line with the payload's digest for each response and resource record.",
   usage: "FILE…",
   details: `Columns, separated by tabs: file, offset, length, URI, date, digest, payload size, status, media type, framing,
-record id, flags. The digest is computed from the payload, not taken from the header unless --trust-headers is given, and
-then the flags say so. Lines come in the order of the input whatever the number of threads.`,
+record id, flags. The digest is computed from the payload, not taken from the header; with --trust-headers it is
+where there is one, and the flags say so. Lines come in the order of the input whatever the number of threads.`,
   options: {
     digest: { type: "string", value: "ALGORITHM", help: DIGEST_ALGORITHMS.join(", "), default: "sha256" },
     "trust-headers": { type: "boolean", help: "take digests from headers where they are of that algorithm" },
