@@ -13,7 +13,7 @@ import { flagValue, type ManifestLine } from "./manifest-line.ts";
 await Promise.all([loadFrames(), loadZstd()]);
 const SEED = newSeed();
 
-const policy: fc.Arbitrary<Policy> = fc.record(
+const strict = fc.record(
   {
     minSaving: fc.constantFrom(0, 1, 1000, 1500),
     mime: fc.constant(["text/html"]),
@@ -23,6 +23,7 @@ const policy: fc.Arbitrary<Policy> = fc.record(
   },
   { requiredKeys: [] },
 );
+const policy: fc.Arbitrary<Policy> = fc.oneof(strict, fc.constant({}));
 
 function checkPlan(plan: readonly ManifestLine[]): void {
   const byPlace = new Map(plan.map((line) => [`${line.file} ${line.offset} ${line.id}`, line]));
@@ -62,9 +63,9 @@ describe(`any crawl, seed ${SEED}`, () => {
         const left = Object.values(trial.result.left).reduce((sum, count) => sum + count, 0);
         expect(trial.result.duplicates).toBe(trial.result.replaced + left);
       }),
-      { seed: SEED, numRuns: 80 },
+      { seed: SEED, numRuns: 60 },
     );
-    expect(replacedInAll).toBeGreaterThan(40);
+    expect(replacedInAll).toBeGreaterThan(30);
   });
 
   test("by default there is one original of a payload and framing, and nobody stays without a reason", async () => {

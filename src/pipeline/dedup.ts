@@ -11,6 +11,7 @@ import { isUrl } from "./http-source.ts";
 import { findInputs, type Input, type SkippedInput, STANDARD_INPUT } from "./inputs.ts";
 import type { JobFile } from "./job-files.ts";
 import { JOB_FORMAT, JobFolder, type JobState } from "./job-folder.ts";
+import { checkKnown } from "./known-index.ts";
 import { takePlan } from "./plan-intake.ts";
 
 export interface DedupOptions {
@@ -86,8 +87,9 @@ const BYTES_A_LINE = 50;
 
 /** Deduplicates the archive files that the names stand for. */
 export async function dedup(disk: Disk, names: readonly string[], options: DedupOptions): Promise<DedupResult> {
-  // A policy that is none is found out now, not when all has been read.
+  // Mistakes are found now, not when all has been read: a job keeps what it was asked for.
   mimeFilter(options.policy ?? {});
+  for (const path of options.known ?? []) checkKnown(disk, path, options.digest ?? "sha256");
   const skipped: SkippedInput[] = [];
   const onSkip = (input: SkippedInput) => {
     skipped.push(input);

@@ -13,7 +13,7 @@ import {
   parseCdxjLine,
   parseCdxLine,
 } from "../warc/index.ts";
-import { MANIFEST_WIDTH, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
+import { algorithmOf, MANIFEST_WIDTH, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
 import { readTextLines } from "./text-lines.ts";
 
 /** The captures of the index that can be referred to. */
@@ -39,6 +39,22 @@ export function* readKnown(disk: Disk, path: string): Generator<ManifestLine> {
     const known = fromCdx(entry);
     if (known !== undefined) yield known;
   }
+}
+
+/**
+ * Refuses an index that is none, is not there, or whose digests are all of another algorithm. It is read up to the first
+ * line that fits.
+ */
+export function checkKnown(disk: Disk, path: string, algorithm: string): void {
+  let other: string | undefined;
+  for (const line of readKnown(disk, path)) {
+    const own = algorithmOf(line);
+    if (own === algorithm) return;
+    other ??= own;
+  }
+  if (other === undefined) return;
+  const message = `${path}: its digests are ${other}, those of the job ${algorithm}; choose --digest ${other}`;
+  throw new ArchiveError("HT_USAGE", message, { file: path });
 }
 
 /** Absent where nothing can refer to the capture: a revisit, or one without digest. */

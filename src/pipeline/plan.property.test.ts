@@ -130,7 +130,7 @@ describe(`any lines, seed ${SEED}`, () => {
       }),
       { seed: SEED, numRuns: 300 },
     );
-    expect(copies).toBeGreaterThan(100);
+    expect(copies).toBeGreaterThan(60);
   });
 
   test("of earlier holdings are referred to, do not come out, and take nothing away", () => {

@@ -120,12 +120,12 @@ const file = fc.record({
     "arc",
     "arc.gz",
   ),
-  records: fc.array(record, { minLength: 1, maxLength: 9 }),
+  records: fc.array(record, { minLength: 1, maxLength: 9, size: "max" }),
 });
 
 /** Files of a crawl. Frames must have been loaded. */
 export const crawl: fc.Arbitrary<readonly ArchiveFile[]> = fc
-  .array(file, { minLength: 1, maxLength: 4 })
+  .array(file, { minLength: 1, maxLength: 4, size: "max" })
   .map((files) => files.map(({ packing, records }, i) => packFile(i, packing, records)));
 
 function packFile(number: number, packing: Packing, records: readonly CrawledRecord[]): ArchiveFile {

@@ -175,7 +175,7 @@ describe("policies on the command line", () => {
     expect(exit).toBe(0);
     expect(result.replaced).toBeGreaterThan(30);
     expect(existsSync(join(folder, "with-known", NAMES[0]!))).toBe(false);
-    const verified = holotype(["verify", join(folder, "with-known"), "--with", old!]);
+    const verified = holotype(["verify", join(folder, "with-known"), "--originals", old!]);
     expect(verified).toMatchObject({ exit: 0 });
   });
 });

@@ -68,7 +68,7 @@ describe("manifest", () => {
       ["plain", "header-digest:wrong"],
       ["plain", "header-digest:unchecked"],
       ["plain", "header-digest:transferred,empty"],
-      ["plain", "header-digest:none,truncated"],
+      ["plain", "header-digest:none,resource,truncated"],
     ]);
   });
 

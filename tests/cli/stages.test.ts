@@ -265,7 +265,7 @@ describe("dedup of files on a server", () => {
     const left = Object.values(result["left"] as Record<string, number>).reduce((sum, count) => sum + count, 0);
     expect(result["duplicates"]).toBe((result["replaced"] as number) + left);
     expect(readdirSync(output).sort()).toEqual([NAMES[1]!, "holotype-job"]);
-    const verified = holotype(["verify", "-j", "1", output, "--with", join(SAMPLES, NAMES[0]!)]);
+    const verified = holotype(["verify", "-j", "1", output, "--originals", join(SAMPLES, NAMES[0]!)]);
     expect(verified).toMatchObject({ exit: 0 });
   });
 

@@ -140,9 +140,17 @@ describe("--known", () => {
     expect(result).toMatchObject({ files: 1, records: 3, duplicates: 3 });
   });
 
-  test("a manifest of another algorithm is no help, and no harm", async () => {
+  test("a manifest of another algorithm is refused before anything is read", async () => {
     const text = await createManifestText([holdings], "sha1");
-    expect((await withKnown(text)).fates).toEqual({ b: "a" });
+    const disk = new ForgetfulDisk();
+    putFile(disk, `/in/${crawl.name}`, crawl.bytes);
+    putFile(disk, "/known", Buffer.from(text));
+    const refused = dedup(disk, ["/in"], { output: "/out", known: ["/known"], threads: 1 });
+    await expect(refused).rejects.toMatchObject({
+      code: "HT_USAGE",
+      message: expect.stringContaining("--digest sha1"),
+    });
+    expect(disk.stat("/out")).toBeUndefined();
     expect((await withKnown(text, { digest: "sha1" })).fates).toEqual({ a: "old", b: "old", c: "chunked" });
   });
 
@@ -175,8 +183,10 @@ describe("--known", () => {
     await expect(withKnown("Dear diary,\n")).rejects.toMatchObject({ code: "HT_USAGE" });
   });
 
-  test("an index that does not fit the default digest does not mislead", async () => {
-    expect((await withKnown(cdxj(base32))).fates).toEqual({ b: "a" });
+  test("an index that does not fit the default digest, or is not there", async () => {
+    await expect(withKnown(cdxj(base32))).rejects.toMatchObject({ code: "HT_USAGE" });
+    await expect(withKnown("", { known: ["/none"] })).rejects.toMatchObject({ code: "HT_NOT_FOUND" });
+    expect((await withKnown("")).fates).toEqual({ b: "a" });
   });
 
   test("a later holding is no original", async () => {
