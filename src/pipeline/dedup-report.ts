@@ -2,13 +2,13 @@
 import { formatIso, systemClock } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import type { DedupOptions, DedupResult } from "./dedup.ts";
-import { DedupStatistics } from "./dedup-statistics.ts";
 import type { JobFile } from "./job-files.ts";
 import type { JobFolder } from "./job-folder.ts";
 import { type LedgerEntry, type LeftRecord, readLedger } from "./ledger.ts";
 import { flagValue, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
-import { formatReportHtml } from "./report-html.ts";
-import { formatReportJson, type ReportMetadata } from "./report-shape.ts";
+import { DedupStatistics } from "./report/dedup-statistics.ts";
+import { formatReportHtml } from "./report/html.ts";
+import { formatReportJson, type ReportMetadata } from "./report/shape.ts";
 import { RevisitJoin } from "./revisit-join.ts";
 import type { RewriteResult } from "./rewrite-job.ts";
 

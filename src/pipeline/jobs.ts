@@ -2,10 +2,10 @@
 import type { Disk } from "../disk/index.ts";
 import type { DedupOptions, DedupResult } from "./dedup.ts";
 import type { Input } from "./inputs.ts";
-import type { RestoreOptions, RestoreResult } from "./restore.ts";
-import type { SubsetOptions, SubsetResult } from "./restore-subset.ts";
-import type { SurveyOptions, SurveyReport } from "./survey.ts";
-import type { VerifyOptions, VerifyResult } from "./verify.ts";
+import type { RestoreOptions, RestoreResult } from "./restore/restore.ts";
+import type { SubsetOptions, SubsetResult } from "./restore/subset.ts";
+import type { SurveyOptions, SurveyReport } from "./survey/survey.ts";
+import type { VerifyOptions, VerifyResult } from "./verify/verify.ts";
 
 /** Estimates how much deduplication would save, from a sample. */
 export async function surveyInputs(
@@ -13,7 +13,7 @@ export async function surveyInputs(
   inputs: readonly Input[],
   options: SurveyOptions,
 ): Promise<SurveyReport> {
-  return await (await import("./survey.ts")).surveyInputs(disk, inputs, options);
+  return await (await import("./survey/survey.ts")).surveyInputs(disk, inputs, options);
 }
 
 /** Replaces duplicate records by revisits. */
@@ -23,12 +23,12 @@ export async function dedup(disk: Disk, names: readonly string[], options: Dedup
 
 /** Proves that every revisit leads to its payload, and that nothing was lost. */
 export async function verify(disk: Disk, names: readonly string[], options: VerifyOptions = {}): Promise<VerifyResult> {
-  return await (await import("./verify.ts")).verify(disk, names, options);
+  return await (await import("./verify/verify.ts")).verify(disk, names, options);
 }
 
 /** Undoes `dedup`. */
 export async function restore(disk: Disk, names: readonly string[], options: RestoreOptions): Promise<RestoreResult> {
-  return await (await import("./restore.ts")).restore(disk, names, options);
+  return await (await import("./restore/restore.ts")).restore(disk, names, options);
 }
 
 /** Writes some of the records as archive files that need no others. */
@@ -37,5 +37,5 @@ export async function restoreSubset(
   names: readonly string[],
   options: SubsetOptions,
 ): Promise<SubsetResult> {
-  return await (await import("./restore-subset.ts")).restoreSubset(disk, names, options);
+  return await (await import("./restore/subset.ts")).restoreSubset(disk, names, options);
 }

@@ -5,10 +5,10 @@
 import type { Warning } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import type { ResolveJob, ResolveResult } from "./resolve-job.ts";
-import type { RestoredFile, RestoreJob } from "./restore-job.ts";
-import type { SubsetFile, SubsetJob } from "./restore-subset-job.ts";
+import type { RestoredFile, RestoreJob } from "./restore/job.ts";
+import type { SubsetFile, SubsetJob } from "./restore/subset-job.ts";
 import type { RewriteJob, RewriteResult } from "./rewrite-job.ts";
-import type { VerifyAgainstJob, VerifyAgainstResult, VerifyRebuildJob, VerifyRebuildResult } from "./verify-job.ts";
+import type { VerifyAgainstJob, VerifyAgainstResult, VerifyRebuildJob, VerifyRebuildResult } from "./verify/job.ts";
 
 /** What each kind of job leads to. */
 interface StageResults {
@@ -36,12 +36,12 @@ export async function doStageJob(disk: Disk, job: StageJob, events: StageEvents)
     case "rewrite":
       return await (await import("./rewrite-job.ts")).doRewriteJob(disk, job, events);
     case "verify-against":
-      return await (await import("./verify-job.ts")).doVerifyAgainstJob(disk, job, events);
+      return await (await import("./verify/job.ts")).doVerifyAgainstJob(disk, job, events);
     case "verify-rebuild":
-      return await (await import("./verify-job.ts")).doVerifyRebuildJob(disk, job, events);
+      return await (await import("./verify/job.ts")).doVerifyRebuildJob(disk, job, events);
     case "restore":
-      return await (await import("./restore-job.ts")).doRestoreJob(disk, job, events);
+      return await (await import("./restore/job.ts")).doRestoreJob(disk, job, events);
     case "subset":
-      return await (await import("./restore-subset-job.ts")).doSubsetJob(disk, job, events);
+      return await (await import("./restore/subset-job.ts")).doSubsetJob(disk, job, events);
   }
 }

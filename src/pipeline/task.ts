@@ -8,7 +8,7 @@ import type { CdxOptions } from "./cdx-index.ts";
 import type { CheckOptions } from "./check.ts";
 import type { ListingOptions } from "./listing.ts";
 import type { ManifestOptions } from "./manifest.ts";
-import type { VerifyTaskOptions } from "./verify-task.ts";
+import type { VerifyTaskOptions } from "./verify/task.ts";
 
 export interface RecordTask {
   /** Nothing may be forgiven: the accelerator, which is less strict about broken tables, is not used. */
@@ -39,6 +39,6 @@ export async function createTask(request: TaskRequest): Promise<RecordTask> {
     case "manifest":
       return await (await import("./manifest.ts")).createManifest(request.options);
     case "verify":
-      return await (await import("./verify-task.ts")).createVerifyTask(request.options);
+      return await (await import("./verify/task.ts")).createVerifyTask(request.options);
   }
 }
