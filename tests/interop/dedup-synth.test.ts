@@ -114,8 +114,9 @@ describe.each([0, 0.3])(`a synthetic crawl with a share of %d chunked${why}`, { 
     expect(result.savedBytes).toBe(sizeOf(crawl) - sizeOf(output));
   });
 
-  // Once is enough: the second has all that the first has.
-  it.skipIf(missing !== undefined || chunked === 0)(`is whole, and comes back record for record`, () => {
+  // One of the two sets is enough for that, and the chunked one has more in it.
+  if (chunked === 0) return;
+  it.skipIf(missing !== undefined)("is whole, and comes back record for record", () => {
     const verified = holotype(["verify", output, "--against", crawl]);
     expect(verified, verified.out + verified.err).toMatchObject({ exit: 0 });
     const restored = join(folder, `restored-${chunked}`);
