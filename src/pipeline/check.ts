@@ -12,6 +12,7 @@ import {
   parseDigest,
   type Warning,
 } from "../base/index.ts";
+import { captureKey } from "../dedup/index.ts";
 import {
   type DigestVerdict,
   judgeDigest,
@@ -55,10 +56,8 @@ export async function createCheck(_options: CheckOptions): Promise<RecordTask> {
   return { exact: true, record: (record, warn) => `${JSON.stringify(checkRecord(record, warn))}\n` };
 }
 
-/** What a capture is known by among others: its URI and the second it was made. */
-function captureKey(uri: string | undefined, date: string | undefined): string | undefined {
-  if (uri === undefined || date === undefined) return undefined;
-  return `${date.replace(/\.\d+/, "")} ${uri}`;
+function keyOf(uri: string | undefined, date: string | undefined): string | undefined {
+  return uri === undefined || date === undefined ? undefined : captureKey(uri, date);
 }
 
 function keyOfDigest(claim: string | undefined): string | undefined {
@@ -70,7 +69,7 @@ function keyOfDigest(claim: string | undefined): string | undefined {
 function referenceOf(record: WarcRecord, digestKey: string | undefined): { refersTo?: string } {
   if (record.type !== "revisit") return {};
   const { headers } = record;
-  const key = captureKey(headers.get("warc-refers-to-target-uri"), headers.get("warc-refers-to-date")) ?? digestKey;
+  const key = keyOf(headers.get("warc-refers-to-target-uri"), headers.get("warc-refers-to-date")) ?? digestKey;
   return key === undefined ? {} : { refersTo: key };
 }
 
@@ -110,7 +109,7 @@ export function checkWithScan(
   if (payloadDigest === "unknown") say("HT_DIGEST_UNKNOWN", `payload digest ${record.payloadDigest}`);
 
   const digestKey = keyOfDigest(record.payloadDigest);
-  const ownKey = captureKey(record.uri, record.dateText);
+  const ownKey = keyOf(record.uri, record.dateText);
   const check = {
     file: record.file,
     offset: record.offset,

@@ -4,7 +4,7 @@
  * lost or would look sound.
  */
 import { ArchiveError, createHasher, formatDigest, formatPlace } from "../base/index.ts";
-import { type Disk, type DiskFile, DurableOutput } from "../disk/index.ts";
+import { type Disk, DurableOutput } from "../disk/index.ts";
 import {
   type ByteSource,
   type Compression,
@@ -26,6 +26,7 @@ import {
   warcinfoFields,
 } from "./arc-conversion.ts";
 import { Proof, proveInput, proveOutput, refuseDamage } from "./conversion-proof.ts";
+import { fileSource } from "./file-source.ts";
 import { type Input, openInput } from "./inputs.ts";
 
 export interface ConvertOptions {
@@ -198,8 +199,4 @@ function* tee(chunks: Iterable<Uint8Array>, hasher: { update(bytes: Uint8Array):
     hasher.update(chunk);
     yield chunk;
   }
-}
-
-function fileSource(file: DiskFile, name: string): ByteSource {
-  return { name, seekable: true, size: file.size(), read: (into, position) => file.read(into, position) };
 }

@@ -162,7 +162,9 @@ function metadataOf(job: JobFolder, options: DedupOptions): ReportMetadata {
         ? "Payloads with one digest were compared byte for byte before any was called a duplicate."
         : "Payloads were taken for equal by their digests alone: they were not compared.",
       "Every record that was replaced can be put together again; its digest is in the ledger.",
-      "Every file was read back and compared with its input before it got its name.",
+      options.prove === false
+        ? "The files were not read back: this was a run for measuring."
+        : "Every file was read back and compared with its input before it got its name.",
     ],
   };
 }

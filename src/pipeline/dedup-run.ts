@@ -1,32 +1,23 @@
 /** One run over a job: does the stages whose results are not there yet, one after the other. */
 import { availableParallelism } from "node:os";
+import { dirname } from "node:path";
 import { ArchiveError, type DigestAlgorithm } from "../base/index.ts";
 import { createDurably, type Disk, removeLeftovers } from "../disk/index.ts";
 import type { DedupOptions, DedupResult, DedupStage } from "./dedup.ts";
 import { reportJob } from "./dedup-report.ts";
 import type { Input, SkippedInput } from "./inputs.ts";
-import { isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
-import { DRAFT, type JobFolder } from "./job-folder.ts";
+import { isRewritten, type JobFile, loadJobFiles } from "./job-files.ts";
+import type { JobFolder } from "./job-folder.ts";
 import { readKnown } from "./known-index.ts";
-import { readLedger } from "./ledger.ts";
-import { LineSorter } from "./line-sorter.ts";
 import { GroupParts, partName, readFindings, type ToldSkip, toldOf } from "./manifest-groups.ts";
-import {
-  BY_DIGEST,
-  BY_PLACE,
-  formatManifestLine,
-  fromSortable,
-  isCopy,
-  isRevisit,
-  type LineOrder,
-  toSortable,
-} from "./manifest-line.ts";
+import { BY_DIGEST, BY_PLACE, formatManifestLine, isCopy, isRevisit, type LineOrder } from "./manifest-line.ts";
 import { Planner } from "./plan.ts";
 import { cutByDigest, type ResolveJob } from "./resolve-job.ts";
-import type { RewriteJob, RewriteResult } from "./rewrite-job.ts";
+import type { RewriteResult } from "./rewrite-job.ts";
+import { RewriteRun } from "./rewrite-run.ts";
 import { runTask } from "./run.ts";
 import { runStageJobs } from "./stage-pool.ts";
-import { readTextLines } from "./text-lines.ts";
+import { sortManifests } from "./stages.ts";
 
 /** Inputs are read in groups of about this size; a run that was stopped begins its last group again. */
 const GROUP_SIZE = 64 << 20;
@@ -41,10 +32,8 @@ export class DedupRun {
   private readonly options: DedupOptions;
   private readonly skipped: SkippedInput[];
   private readonly threads: number;
-  private saved = 0;
+  private readonly rewriting: RewriteRun;
   private damage = 0;
-  /** Bytes that the rest of the rewriting takes, where there was no space for it. */
-  private needed: number | undefined;
 
   constructor(disk: Disk, job: JobFolder, inputs: readonly Input[], options: DedupOptions, skipped: SkippedInput[]) {
     this.disk = disk;
@@ -53,6 +42,7 @@ export class DedupRun {
     this.options = options;
     this.skipped = skipped;
     this.threads = options.threads ?? availableParallelism();
+    this.rewriting = new RewriteRun(disk, job, options, skipped, this.threads);
   }
 
   async run(): Promise<DedupResult> {
@@ -63,7 +53,7 @@ export class DedupRun {
       return await this.goOn();
     } catch (error) {
       if (!(error instanceof ArchiveError) || error.code !== "HT_NO_SPACE") throw error;
-      const needed = `up to ${this.needed ?? this.estimateNeeded()} bytes are needed for the rest`;
+      const needed = `up to ${this.rewriting.needed ?? this.estimateNeeded()} bytes are needed for the rest`;
       const message = `${error.message}; ${needed}. What is finished stays; run the same command again to go on`;
       throw new ArchiveError("HT_NO_SPACE", message, error.place, error);
     }
@@ -78,19 +68,20 @@ export class DedupRun {
       await this.resolve();
     } else this.takeFindings();
     this.plan();
-    const results = await this.rewrite();
+    const results = await this.rewriting.run();
     return this.report(results);
   }
 
   /** What runs that were killed left beside the outputs: on a full disk it would be in the way. */
   private removeUnfinished(): void {
-    const folders = new Set([...this.files().values()].map(({ output }) => parentOf(output)));
+    const folders = new Set([...this.files().values()].map(({ output }) => dirname(output)));
     for (const folder of folders) if (this.disk.stat(folder) !== undefined) removeLeftovers(this.disk, folder);
   }
 
   /** Before anything is rewritten: the outputs (in place, one at a time for each thread), and the lists of records. */
   private estimateNeeded(): number {
     const sizes = [...this.files().values()].map(({ size }) => size);
+    const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
     const total = sum(sizes);
     const atOnce = sizes.sort((a, b) => b - a).slice(0, this.threads);
     return (this.job.state.settings.output === undefined ? sum(atOnce) : total) + Math.ceil(total / 10);
@@ -101,7 +92,7 @@ export class DedupRun {
   }
 
   private progress(stage: DedupStage, done: number, total: number): void {
-    this.options.onProgress?.({ stage, done, total, saved: this.saved });
+    this.options.onProgress?.({ stage, done, total, saved: 0 });
   }
 
   /** What an earlier run left, in words. */
@@ -219,8 +210,7 @@ export class DedupRun {
   private sort(): void {
     const { job } = this;
     const left = this.takeFindings();
-    const manifests = () => this.manifestLines(left);
-    job.makeLines("sorted.tsv", () => this.sorted("sorting", manifests(), BY_DIGEST));
+    job.makeLines("sorted.tsv", () => this.sorted("manifest", this.manifestLines(left), BY_DIGEST));
   }
 
   private *manifestLines(left: ReadonlySet<string>): Generator<string> {
@@ -232,14 +222,8 @@ export class DedupRun {
     }
   }
 
-  private *sorted(stage: DedupStage, lines: Iterable<string>, order: LineOrder): Generator<string> {
-    using sorter = new LineSorter(this.disk, { scratchParent: this.job.path });
-    for (const line of lines) sorter.add(toSortable(line, order, stage));
-    for (const chunk of sorter.sorted()) {
-      const sortables = chunk.toString("utf8").split("\n");
-      sortables.pop();
-      for (const sortable of sortables) yield fromSortable(sortable, order);
-    }
+  private sorted(name: string, lines: Iterable<string>, order: LineOrder): Iterable<string> {
+    return sortManifests(this.disk, [{ name, lines }], order, { scratchParent: this.job.path });
   }
 
   private async resolve(): Promise<void> {
@@ -278,7 +262,7 @@ export class DedupRun {
   private plan(): void {
     const { job } = this;
     job.makeLines("plan.tsv", () => this.planned());
-    job.makeLines("copies.tsv", () => this.sorted("planning", this.copies(), BY_PLACE));
+    job.makeLines("copies.tsv", () => this.sorted("plan.tsv", this.copies(), BY_PLACE));
   }
 
   private *planned(): Generator<string> {
@@ -298,152 +282,6 @@ export class DedupRun {
 
   private *copies(): Generator<string> {
     for (const line of this.job.lines("plan.tsv")) if (isCopy(line)) yield line;
-  }
-
-  private async rewrite(): Promise<Map<string, RewriteResult>> {
-    const results = new Map<string, RewriteResult>();
-    const failed = new Set<string>(this.skipped.map(({ name }) => name.split("!")[0]!));
-    const stretches = this.stretchesByFile();
-    let queue = this.rewriteJobs(stretches, failed, results);
-    while (queue.length > 0) {
-      const before = failed.size;
-      await this.runRewrites(queue, results, failed);
-      // What was written before a file failed may refer to it: those are written again without such references.
-      queue = failed.size > before ? this.undoReferring(stretches, failed, results) : [];
-    }
-    return results;
-  }
-
-  private rewriteJobs(
-    stretches: ReadonlyMap<string, { start: number; end: number }>,
-    failed: ReadonlySet<string>,
-    results: Map<string, RewriteResult>,
-  ): RewriteJob[] {
-    const { disk, job } = this;
-    const inPlace = job.state.settings.output === undefined;
-    const dryRun = this.options.dryRun === true;
-    const jobs: RewriteJob[] = [];
-    for (const file of this.files().values()) {
-      const stretch = stretches.get(file.name) ?? { start: 0, end: 0 };
-      const done = dryRun ? undefined : doneBefore(disk, file);
-      if (done !== undefined) results.set(file.name, done);
-      else if (failed.has(file.name) && stretch.start === stretch.end && inPlace) continue;
-      else if (inPlace && stretch.start === stretch.end && isUnchanged(disk, file)) {
-        results.set(file.name, { replaced: 0, left: {}, bytesBefore: file.size, bytesAfter: file.size });
-      } else jobs.push(this.rewriteJob(file, stretch, failed));
-    }
-    return jobs;
-  }
-
-  private rewriteJob(
-    file: JobFile,
-    { start, end }: { start: number; end: number },
-    failed: ReadonlySet<string>,
-  ): RewriteJob {
-    return {
-      kind: "rewrite",
-      file: file.name,
-      files: this.job.file("files.jsonl"),
-      copies: this.job.file("copies.tsv"),
-      start,
-      end,
-      minSaving: Math.max(1, this.job.state.settings.policy.minSaving ?? 1),
-      dryRun: this.options.dryRun === true,
-      missing: [...failed],
-      prove: this.options.prove !== false,
-    };
-  }
-
-  private async runRewrites(
-    jobs: readonly RewriteJob[],
-    results: Map<string, RewriteResult>,
-    failed: Set<string>,
-  ): Promise<void> {
-    const { disk } = this;
-    const files = this.files();
-    const sizeOf = (job: RewriteJob) => files.get(job.file)!.size;
-    const total = jobs.reduce((sum, job) => sum + sizeOf(job), 0);
-    const partly = new Map<string, number>();
-    let finished = 0;
-    const show = () => this.progress("rewriting", finished + sum(partly.values()), total);
-    for (const job of jobs) if (!job.dryRun) disk.makeFolder(parentOf(files.get(job.file)!.output));
-    await runStageJobs(disk, jobs, this.threads, {
-      onProgress: (job, bytes) => {
-        partly.set(job.file, bytes);
-        show();
-      },
-      onResult: (job, result) => {
-        partly.delete(job.file);
-        finished += sizeOf(job);
-        if (result instanceof ArchiveError) this.fail(job, result, failed, total - finished + sizeOf(job));
-        else {
-          results.set(job.file, result);
-          this.saved += result.bytesBefore - result.bytesAfter;
-        }
-        show();
-      },
-    });
-  }
-
-  private fail(job: RewriteJob, error: ArchiveError, failed: Set<string>, needed: number): void {
-    if (error.code === "HT_NO_SPACE") {
-      this.needed = needed;
-      throw error;
-    }
-    const file = this.files().get(job.file)!;
-    if (!job.dryRun) this.disk.remove(file.ledger + DRAFT);
-    // Of a run that was stopped before the file got its name, or of this one.
-    if (!job.dryRun && !isRewritten(this.disk, file)) this.disk.remove(file.ledger);
-    failed.add(job.file);
-    const skipped = { name: job.file, error };
-    this.skipped.push(skipped);
-    this.options.onSkip?.(skipped);
-  }
-
-  /** Outputs that refer to records of files that failed, taken back; as jobs to be done again. */
-  private undoReferring(
-    stretches: ReadonlyMap<string, { start: number; end: number }>,
-    failed: ReadonlySet<string>,
-    results: Map<string, RewriteResult>,
-  ): RewriteJob[] {
-    const { disk, job } = this;
-    if (job.state.settings.output === undefined) return [];
-    const jobs: RewriteJob[] = [];
-    for (const file of this.files().values()) {
-      const stretch = stretches.get(file.name);
-      if (stretch === undefined || failed.has(file.name) || !results.has(file.name)) continue;
-      if (!this.refersTo(stretch, failed)) continue;
-      disk.remove(file.output);
-      // An output without its ledger would stand in its own way.
-      disk.syncFolder(parentOf(file.output));
-      disk.remove(file.ledger);
-      results.delete(file.name);
-      jobs.push(this.rewriteJob(file, stretch, failed));
-    }
-    return jobs;
-  }
-
-  private refersTo({ start, end }: { start: number; end: number }, failed: ReadonlySet<string>): boolean {
-    for (const line of readTextLines(this.disk, this.job.file("copies.tsv"), start, end)) {
-      const original = line.split("\t", 18)[17]?.split("!")[0];
-      if (original !== undefined && failed.has(original)) return true;
-    }
-    return false;
-  }
-
-  /** Which bytes of the sorted copies are whose. */
-  private stretchesByFile(): Map<string, { start: number; end: number }> {
-    const stretches = new Map<string, { start: number; end: number }>();
-    let position = 0;
-    for (const line of this.job.lines("copies.tsv")) {
-      const file = line.slice(0, line.indexOf("\t"));
-      const size = Buffer.byteLength(line) + 1;
-      const there = stretches.get(file);
-      if (there === undefined) stretches.set(file, { start: position, end: position + size });
-      else there.end = position + size;
-      position += size;
-    }
-    return stretches;
   }
 
   private report(results: ReadonlyMap<string, RewriteResult>): DedupResult {
@@ -469,31 +307,6 @@ export class DedupRun {
   }
 }
 
-function sum(values: Iterable<number>): number {
-  let total = 0;
-  for (const value of values) total += value;
-  return total;
-}
-
-function parentOf(path: string): string {
-  const slash = path.lastIndexOf("/");
-  return slash < 0 ? "." : path.slice(0, slash) || "/";
-}
-
 function stretchName(i: number): string {
   return `resolved/${String(i + 1).padStart(6, "0")}.tsv`;
-}
-
-/** What an earlier run made of the file, as its ledger tells; absent where it is still to be done. */
-function doneBefore(disk: Disk, file: JobFile): RewriteResult | undefined {
-  const ledger = readLedger(disk, file.ledger);
-  if (ledger === undefined) return undefined;
-  const { output } = ledger.head;
-  if (disk.stat(file.output)?.sizeBytes !== output.size) return undefined;
-  if (file.output === file.path && isUnchanged(disk, file)) return undefined;
-  let replaced = 0;
-  for (const _ of ledger.entries) replaced++;
-  const left: Record<string, number> = {};
-  for (const { reason } of ledger.left) left[reason] = (left[reason] ?? 0) + 1;
-  return { replaced, left, bytesBefore: file.size, bytesAfter: output.size };
 }

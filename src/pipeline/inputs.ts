@@ -5,6 +5,7 @@
 import { ArchiveError } from "../base/index.ts";
 import { type Disk, readStandardInput } from "../disk/index.ts";
 import { type ByteSource, isZip, openZipEntry, rangeSource, readZipEntries, type ZipEntry } from "../warc/index.ts";
+import { fileSource } from "./file-source.ts";
 import { isUrl, openUrl } from "./http-source.ts";
 
 /** One archive file. Plain data, so that it can be sent to a worker thread. */
@@ -128,13 +129,7 @@ function* expandZip(source: ByteSource, path: string, outer: readonly string[]):
 function openFile(disk: Disk, path: string): ByteSource {
   if (isUrl(path)) return openUrl(path);
   const file = disk.open(path, "read");
-  return {
-    name: path,
-    seekable: true,
-    size: file.size(),
-    read: (into, position) => file.read(into, position),
-    close: () => file.close(),
-  };
+  return { ...fileSource(file, path), close: () => file.close() };
 }
 
 /** Standard input can be read on, but not back: what lies before a position is passed over. */

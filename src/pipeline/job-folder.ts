@@ -2,12 +2,11 @@
  * The folder of a job: what was asked for, and each stage's result as a file that is whole or not there. So a job that
  * was stopped goes on with the first stage whose file is missing. Obeys docs/format/job-folder.md.
  */
-import { dirname } from "node:path";
 import { ArchiveError } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
-import { createDurably, type Disk, type Lock, removeLeftovers } from "../disk/index.ts";
+import { type Disk, type Lock, removeLeftovers } from "../disk/index.ts";
 import { formatJobFile, type JobFile } from "./job-files.ts";
-import { readTextLines } from "./text-lines.ts";
+import { readTextLines, writeTextLines } from "./text-lines.ts";
 
 export const JOB_FORMAT = "holotype-job/1";
 
@@ -64,8 +63,8 @@ export class JobFolder implements Disposable {
       if (there === undefined) {
         refuseForeign(disk, path);
         for (const name of FOLDERS) disk.makeFolder(`${path}/${name}`);
-        writeLines(disk, `${path}/files.jsonl`, wanted.files.map(formatJobFile));
-        writeLines(disk, `${path}/job.json`, [JSON.stringify(wanted.state)]);
+        writeTextLines(disk, `${path}/files.jsonl`, wanted.files.map(formatJobFile));
+        writeTextLines(disk, `${path}/job.json`, [JSON.stringify(wanted.state)]);
         return new JobFolder(disk, path, wanted.state, false, lock);
       }
       const difference = differenceOf(there, wanted.state);
@@ -96,7 +95,7 @@ export class JobFolder implements Disposable {
 
   /** Makes a file of lines, unless it is there from an earlier run. */
   makeLines(name: string, lines: () => Iterable<string>): void {
-    if (!this.has(name)) writeLines(this.disk, this.file(name), lines());
+    if (!this.has(name)) writeTextLines(this.disk, this.file(name), lines());
   }
 
   lines(name: string): Generator<string> {
@@ -161,23 +160,4 @@ function differenceOf(there: JobState, wanted: JobState): string | undefined {
   const other = settings.find((name) => JSON.stringify(there.settings[name]) !== JSON.stringify(wanted.settings[name]));
   if (other !== undefined) return `with another ${other}`;
   return JSON.stringify(there.inputs) === JSON.stringify(wanted.inputs) ? undefined : "over other files";
-}
-
-function writeLines(disk: Disk, path: string, lines: Iterable<string>): void {
-  disk.makeFolder(dirname(path));
-  createDurably(
-    disk,
-    path,
-    (output) => {
-      let text = "";
-      for (const line of lines) {
-        text += `${line}\n`;
-        if (text.length < 1 << 16) continue;
-        output.write(Buffer.from(text));
-        text = "";
-      }
-      output.write(Buffer.from(text));
-    },
-    { replace: true },
-  );
 }

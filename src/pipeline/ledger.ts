@@ -3,8 +3,8 @@
  * when it is put back. It is durable before the rewritten file gets its name. Obeys docs/format/ledger.md.
  */
 import { ArchiveError } from "../base/index.ts";
-import { createDurably, type Disk } from "../disk/index.ts";
-import { readTextLines } from "./text-lines.ts";
+import type { Disk } from "../disk/index.ts";
+import { readTextLines, writeTextLines } from "./text-lines.ts";
 
 export const LEDGER_FORMAT = "holotype-ledger/1";
 
@@ -67,14 +67,13 @@ export function parseEntry(line: string, path: string): LedgerEntry {
 
 /** Writes the ledger of one file. `entries` are lines without their ends, in order of their offsets. */
 export function writeLedger(disk: Disk, path: string, head: LedgerHead, entries: Iterable<string>): void {
-  createDurably(
+  writeTextLines(
     disk,
     path,
-    (output) => {
-      output.write(Buffer.from(`${JSON.stringify(head)}\n`));
-      for (const entry of entries) output.write(Buffer.from(`${entry}\n`));
-    },
-    { replace: true },
+    (function* () {
+      yield JSON.stringify(head);
+      yield* entries;
+    })(),
   );
 }
 

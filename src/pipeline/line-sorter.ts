@@ -92,6 +92,15 @@ export class LineSorter implements Disposable {
     yield* inChunks(this.merge(this.runs));
   }
 
+  /** The same, line by line, without their ends. */
+  *sortedLines(): Generator<string> {
+    for (const chunk of this.sorted()) {
+      const lines = chunk.toString("utf8").split("\n");
+      lines.pop();
+      yield* lines;
+    }
+  }
+
   private *merge(paths: readonly string[]): Generator<string> {
     const files = paths.map((path) => this.disk.open(path, "read"));
     try {

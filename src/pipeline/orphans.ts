@@ -29,14 +29,12 @@ export class OrphanFinder implements Disposable {
   *orphans(): Generator<Orphan> {
     if (this.revisits === 0) return;
     let held: string | undefined;
-    for (const chunk of this.sorter.sorted()) {
-      for (const line of chunk.toString().split("\n")) {
-        const [key, kind, place] = line.split("\t");
-        if (kind === "0") held = key;
-        else if (kind === "1" && key !== held) {
-          const [file, offset] = JSON.parse(place!) as [string, number];
-          yield { file, offset, refersTo: JSON.parse(key!) as string };
-        }
+    for (const line of this.sorter.sortedLines()) {
+      const [key, kind, place] = line.split("\t");
+      if (kind === "0") held = key;
+      else if (kind === "1" && key !== held) {
+        const [file, offset] = JSON.parse(place!) as [string, number];
+        yield { file, offset, refersTo: JSON.parse(key!) as string };
       }
     }
   }

@@ -73,7 +73,7 @@ export async function runPart(disk: Disk, part: Part, task: RecordTask, events: 
   try {
     const source = openInput(disk, part.input);
     try {
-      await loadForZstd(disk, part);
+      await loadForZstd(disk, part.input);
       return { next: run.read(source), records: run.records };
     } finally {
       source.close?.();
@@ -143,9 +143,9 @@ class PartRun {
 }
 
 /** zstd comes as WebAssembly, which is loaded only for files that need it. */
-async function loadForZstd(disk: Disk, part: Part): Promise<void> {
-  if (part.input.size === undefined || /\.zst$/i.test(part.input.name)) return await loadZstd();
-  const source = openInput(disk, part.input);
+export async function loadForZstd(disk: Disk, input: Input): Promise<void> {
+  if (input.size === undefined || /\.zst$/i.test(input.name)) return await loadZstd();
+  const source = openInput(disk, input);
   try {
     const magic = Buffer.alloc(4);
     if (source.read(magic, 0) === 4 && isZstd(magic, 0)) await loadZstd();

@@ -134,17 +134,13 @@ export class Planner implements Disposable {
   /** All lines with what was decided, those of one payload together. May be called once. */
   *planned(): Generator<PlannedLine> {
     let group = "";
-    for (const chunk of this.sorter.sorted()) {
-      const lines = chunk.toString("utf8").split("\n");
-      lines.pop();
-      for (const sortable of lines) {
-        const line = parseManifestLine(fromSortable(sortable, this.order), "(sorted)");
-        const key = this.groupOf(line);
-        if (key !== group) this.chooser.begin();
-        group = key;
-        const planned = this.plan(line);
-        if (planned !== undefined) yield planned;
-      }
+    for (const sortable of this.sorter.sortedLines()) {
+      const line = parseManifestLine(fromSortable(sortable, this.order), "(sorted)");
+      const key = this.groupOf(line);
+      if (key !== group) this.chooser.begin();
+      group = key;
+      const planned = this.plan(line);
+      if (planned !== undefined) yield planned;
     }
   }
 

@@ -13,11 +13,11 @@ import {
   type RecordScan,
   type ReplacedRecord,
   replacedHead,
+  SEPARATOR,
   scanRecord,
   type WarcRecord,
 } from "../warc/index.ts";
 
-export const SEPARATOR = Buffer.from("\r\n\r\n");
 /** The revisit of the trial refers to nothing in particular. */
 const ANY_ORIGINAL = { uri: "http://original.example/", date: "2000-01-01T00:00:00Z", id: "urn:uuid:0" };
 const NO_DIGEST: Digest = { algorithm: "sha256", hex: "0".repeat(64) };

@@ -52,25 +52,21 @@ export class RevisitJoin implements Disposable {
     let key: string | undefined;
     let originals: ManifestLine[] = [];
     let chains: string[] = [];
-    for (const chunk of this.sorter.sorted()) {
-      const lines = chunk.toString("utf8").split("\n");
-      lines.pop();
-      for (const sorted of lines) {
-        const first = sorted.indexOf("\t");
-        const own = sorted.slice(0, first);
-        const kind = sorted[first + 1];
-        const text = sorted.slice(first + 3);
-        if (own !== key) {
-          key = own;
-          originals = [];
-          chains = [];
-        }
-        if (kind === HOLDS) {
-          if (originals.length < HELD_MAX) originals.push(parseManifestLine(text, "(sorted)"));
-        } else if (kind === CHAIN) {
-          if (chains.length < HELD_MAX) chains.push(text);
-        } else yield pairOf(parseManifestLine(text, "(sorted)"), originals, chains);
+    for (const sorted of this.sorter.sortedLines()) {
+      const first = sorted.indexOf("\t");
+      const own = sorted.slice(0, first);
+      const kind = sorted[first + 1];
+      const text = sorted.slice(first + 3);
+      if (own !== key) {
+        key = own;
+        originals = [];
+        chains = [];
       }
+      if (kind === HOLDS) {
+        if (originals.length < HELD_MAX) originals.push(parseManifestLine(text, "(sorted)"));
+      } else if (kind === CHAIN) {
+        if (chains.length < HELD_MAX) chains.push(text);
+      } else yield pairOf(parseManifestLine(text, "(sorted)"), originals, chains);
     }
   }
 

@@ -5,6 +5,7 @@
 import { ArchiveError } from "../base/index.ts";
 import { type Disk, type DiskFile, DurableOutput } from "../disk/index.ts";
 import { type ByteSource, loadZstd } from "../warc/index.ts";
+import { fileSource } from "./file-source.ts";
 import { openInput } from "./inputs.ts";
 import { isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
 import { DRAFT } from "./job-folder.ts";
@@ -210,10 +211,6 @@ class FileRewrite {
       yield { line, entry };
     }
   }
-}
-
-function fileSource(file: DiskFile, name: string): ByteSource {
-  return { name, seekable: true, size: file.size(), read: (into, position) => file.read(into, position) };
 }
 
 function everyMegabytes(megabytes: number, tell: (bytes: number) => void): (bytes: number) => void {

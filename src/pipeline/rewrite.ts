@@ -19,6 +19,7 @@ import {
   RecordOpener,
   type ReplacedRecord,
   rangeSource,
+  unbracket,
   WarcReader,
   WarcWriter,
 } from "../warc/index.ts";
@@ -189,7 +190,7 @@ export class RecordReopener {
   /** The heads of the record that the line stands for; absent where it is another one or cannot be read. */
   open(line: ManifestLine): OpenedRecord | undefined {
     const opened = this.openQuickly(line) ?? this.readWhole(line, (head, http) => ({ head, http }));
-    const id = opened?.head.headers.get("warc-record-id")?.replace(/^<(.*)>$/s, "$1");
+    const id = unbracket(opened?.head.headers.get("warc-record-id"));
     return opened === undefined || id !== line.id ? undefined : opened;
   }
 

@@ -3,13 +3,13 @@ import { ArchiveError, type Warning } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
 import { type Disk, scratchFolder } from "../disk/index.ts";
 import { readKnown } from "./known-index.ts";
-import { LineSorter, mergeSorted } from "./line-sorter.ts";
+import { LineSorter, type LineSorterOptions, mergeSorted } from "./line-sorter.ts";
 import type { LocatorSettings } from "./locator.ts";
 import { Column, formatManifestLine, fromSortable, type LineOrder, toSortable } from "./manifest-line.ts";
 import { type PlannedLine, Planner } from "./plan.ts";
 import { cutByDigest, type ResolveJob } from "./resolve-job.ts";
 import { runStageJobs } from "./stage-pool.ts";
-import { readTextLines } from "./text-lines.ts";
+import { readTextLines, writeTextLines } from "./text-lines.ts";
 
 /** Lines of a manifest, and how it is called in messages. */
 export interface ManifestText {
@@ -18,17 +18,18 @@ export interface ManifestText {
 }
 
 /** All lines in the order that is asked for, whatever theirs, sorted on disk. */
-export function* sortManifests(disk: Disk, manifests: Iterable<ManifestText>, order: LineOrder): Generator<string> {
-  using sorter = new LineSorter(disk);
+export function* sortManifests(
+  disk: Disk,
+  manifests: Iterable<ManifestText>,
+  order: LineOrder,
+  options: LineSorterOptions = {},
+): Generator<string> {
+  using sorter = new LineSorter(disk, options);
   for (const { name, lines } of manifests) {
     let number = 0;
     for (const line of lines) sorter.add(toSortable(line, order, `${name}:${++number}`));
   }
-  for (const chunk of sorter.sorted()) {
-    const sortables = chunk.toString("utf8").split("\n");
-    sortables.pop();
-    for (const sortable of sortables) yield fromSortable(sortable, order);
-  }
+  for (const sortable of sorter.sortedLines()) yield fromSortable(sortable, order);
 }
 
 /** Manifests that are in this order already, as one. Throws where one is not. */
@@ -82,7 +83,7 @@ export async function resolveManifest(
 ): Promise<{ compared: number; collisions: number }> {
   using scratch = scratchFolder(disk);
   const manifest = `${scratch.path}/sorted.tsv`;
-  writeLines(disk, manifest, lines);
+  writeTextLines(disk, manifest, lines);
   const jobs = cutByDigest(disk, manifest, STRETCH_SIZE).map(
     ({ start, end }, i): ResolveJob => ({
       kind: "resolve",
@@ -108,23 +109,6 @@ export async function resolveManifest(
     },
   });
   return { compared, collisions };
-}
-
-function writeLines(disk: Disk, path: string, lines: Iterable<string>): void {
-  using file = disk.open(path, "create");
-  let position = 0;
-  let text = "";
-  const flush = () => {
-    const bytes = Buffer.from(text);
-    file.write(bytes, position);
-    position += bytes.length;
-    text = "";
-  };
-  for (const line of lines) {
-    text += `${line}\n`;
-    if (text.length > 1 << 18) flush();
-  }
-  flush();
 }
 
 export interface PlanOptions {

@@ -1,5 +1,5 @@
-/** Lines of a text file, one at a time. */
-import { type Disk, readStandardInput } from "../disk/index.ts";
+/** Text files as lines, one at a time. */
+import { createDurably, type Disk, readStandardInput } from "../disk/index.ts";
 
 const READ_SIZE = 1 << 18;
 
@@ -39,4 +39,25 @@ const NOT_ASCII = /[\x80-\xff]/;
 
 function decode(latin1: string): string {
   return NOT_ASCII.test(latin1) ? Buffer.from(latin1, "latin1").toString("utf8") : latin1;
+}
+
+const WRITE_SIZE = 1 << 16;
+
+/** Makes a file of lines: durable and complete when this returns, or else as it was. */
+export function writeTextLines(disk: Disk, path: string, lines: Iterable<string>): void {
+  createDurably(
+    disk,
+    path,
+    (output) => {
+      let text = "";
+      for (const line of lines) {
+        text += `${line}\n`;
+        if (text.length < WRITE_SIZE) continue;
+        output.write(Buffer.from(text));
+        text = "";
+      }
+      output.write(Buffer.from(text));
+    },
+    { replace: true },
+  );
 }

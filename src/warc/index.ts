@@ -12,7 +12,7 @@ export * from "./http-head.ts";
 export { loadAccelerator, type MemberInflater, type MemberVerdict, setAccelerator } from "./inflater-accelerator.ts";
 export { type Payload, payloadOf } from "./payload.ts";
 export * from "./reader.ts";
-export { headSaysHttp, WarcRecord } from "./record.ts";
+export { headSaysHttp, unbracket, WarcRecord } from "./record.ts";
 export type { RecordHead } from "./record-head.ts";
 export * from "./record-opening.ts";
 export * from "./record-scan.ts";

@@ -18,7 +18,8 @@ export interface RecordSource {
 
 const BRACKETS = /^<(.*)>$/s;
 
-function unbracket(text: string | undefined): string | undefined {
+/** A URI without the angle brackets that some writers put around it. */
+export function unbracket(text: string | undefined): string | undefined {
   return text === undefined ? undefined : (BRACKETS.exec(text)?.[1] ?? text);
 }
 

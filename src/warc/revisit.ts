@@ -15,7 +15,7 @@ import {
 import type { ArcLine } from "./arc-line.ts";
 import type { FieldBlock } from "./field-block.ts";
 import type { HttpHead } from "./http-head.ts";
-import type { WarcRecord } from "./record.ts";
+import { unbracket, type WarcRecord } from "./record.ts";
 
 export type RevisitProfile = "identical-payload-digest" | "server-not-modified";
 
@@ -59,13 +59,11 @@ export function parseProfile(uri: string | undefined): RevisitProfile | undefine
   }
 }
 
-const BRACKETS = /^<(.*)>$/s;
-
 /** What a revisit refers to, as far as it tells. */
 export function refersToOf(
   revisit: WarcRecord,
 ): { uri: string | undefined; date: string | undefined; id: string | undefined } | undefined {
-  const field = (name: string) => revisit.headers.get(name)?.replace(BRACKETS, "$1");
+  const field = (name: string) => unbracket(revisit.headers.get(name));
   const [uri, date, id] = [field("warc-refers-to-target-uri"), field("warc-refers-to-date"), field("warc-refers-to")];
   return uri === undefined && date === undefined && id === undefined ? undefined : { uri, date, id };
 }

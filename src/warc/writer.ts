@@ -41,7 +41,8 @@ export interface RecordPlace {
   readonly length: number;
 }
 
-const SEPARATOR = Buffer.from("\r\n\r\n");
+/** What stands behind every record. */
+export const SEPARATOR = Buffer.from("\r\n\r\n");
 const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
 /** A larger record becomes several zstd frames, so that none has to be held whole. */
 const FRAME_CONTENT_SIZE = 4 << 20;

@@ -1,6 +1,6 @@
 /**
  * Gathers the figures of a deduplication, line by line, in memory that does not grow with the number of records, files,
- * hosts or media types. What it is made into is in `report-shape.ts`; nothing here prints or writes.
+ * hosts or media types. What it is made into is in `shape.ts`; nothing here prints or writes.
  */
 import { parseIso, parseTimestamp } from "../../base/index.ts";
 import { hostOf, urlKey } from "../../url/index.ts";

@@ -6,6 +6,7 @@ import { dirname } from "node:path";
 import { ArchiveError, formatPlace, loadDigest } from "../../base/index.ts";
 import { type Disk, DurableOutput } from "../../disk/index.ts";
 import { type ByteSource, type Compression, isZip, loadZstd } from "../../warc/index.ts";
+import { fileSource } from "../file-source.ts";
 import { openInput } from "../inputs.ts";
 import { type LedgerHead, readLedger } from "../ledger.ts";
 import { detectCompression } from "../rewrite.ts";
@@ -18,7 +19,6 @@ import { Originals, pathLocator } from "./original.ts";
 import type { Stretch } from "./plan.ts";
 import { proveRestore, type RestoreProof } from "./proof.ts";
 import { readDictionary, sampleMembers } from "./samples.ts";
-import { fileSource } from "./source.ts";
 import { type RestoreStep, restoreSteps } from "./steps.ts";
 
 export interface RestoreJob {

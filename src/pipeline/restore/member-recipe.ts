@@ -6,8 +6,7 @@
 import { createHash } from "node:crypto";
 import { constants, crc32, deflateRawSync } from "node:zlib";
 import { Deflate as Pako } from "pako";
-import { type Compression, WarcWriter } from "../../warc/index.ts";
-import { SEPARATOR } from "../reversal.ts";
+import { type Compression, SEPARATOR, WarcWriter } from "../../warc/index.ts";
 
 export type MemberRecipe =
   | { readonly codec: "none" }

@@ -10,8 +10,9 @@ import {
   REPLACED_FIELD,
   type ReplacedRecord,
   replacedHead,
+  SEPARATOR,
 } from "../../warc/index.ts";
-import { RECORD_DIGEST, SEPARATOR } from "../reversal.ts";
+import { RECORD_DIGEST } from "../reversal.ts";
 
 /** A revisit of ours as it was read: all that is needed of it. */
 export interface OwnRevisit {

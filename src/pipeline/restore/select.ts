@@ -111,7 +111,7 @@ function joinById(byId: LineSorter, byNumber: LineSorter): void {
   let holders: Holder[] = [];
   const tell = (number: number, what: string) =>
     byNumber.add(`${String(number).padStart(NUMBER_DIGITS, "0")}\t${what}`);
-  for (const line of linesSorted(byId)) {
+  for (const line of byId.sortedLines()) {
     const [own, role, digits, state, kind] = line.split("\t") as [string, string, string, string, ReferenceKind];
     if (own !== id) {
       id = own;
@@ -137,17 +137,9 @@ function judge(holders: readonly Holder[], kind: ReferenceKind, named: boolean):
   return named && kind === "concurrent" && holders.length > 0 ? "takes" : "out";
 }
 
-function* linesSorted(sorter: LineSorter): Generator<string> {
-  for (const chunk of sorter.sorted()) {
-    const lines = chunk.toString("utf8").split("\n");
-    lines.pop();
-    yield* lines;
-  }
-}
-
 function* readDecisions(byNumber: LineSorter): Generator<Decision> {
   let at: { number: number; taken: boolean; dropped: Set<string> } | undefined;
-  for (const line of linesSorted(byNumber)) {
+  for (const line of byNumber.sortedLines()) {
     const [digits, what, id] = line.split("\t");
     const number = Number(digits);
     if (at?.number !== number) {

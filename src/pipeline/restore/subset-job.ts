@@ -15,6 +15,7 @@ import {
   WarcReader,
   type WarcRecord,
 } from "../../warc/index.ts";
+import { fileSource } from "../file-source.ts";
 import { type Input, openInput } from "../inputs.ts";
 import type { ManifestLine } from "../manifest-line.ts";
 import { detectCompression } from "../rewrite.ts";
@@ -28,7 +29,6 @@ import { PlanCursor, type RevisitPlan, type Stretch } from "./plan.ts";
 import { parseReplaced } from "./record.ts";
 import { readDictionary, sampleMembers } from "./samples.ts";
 import { type Decision, isDropped, isNamed, type Selection, selectRecords } from "./select.ts";
-import { fileSource } from "./source.ts";
 import { proveSubset } from "./subset-proof.ts";
 
 export interface SubsetJob {

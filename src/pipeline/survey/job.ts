@@ -1,8 +1,8 @@
 /** Surveying one input, as a piece of work for any thread. */
 import { ArchiveError } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
-import { isZstd, loadZstd } from "../../warc/index.ts";
 import { type Input, openInput } from "../inputs.ts";
+import { loadForZstd } from "../part.ts";
 import { emptyCounts, type SurveyCounts } from "./counts.ts";
 import { type InputSurveyEvents, surveySource } from "./input.ts";
 import { PayloadSampler } from "./sampler.ts";
@@ -39,17 +39,5 @@ export async function doSurveyJob(disk: Disk, job: SurveyJob, events: InputSurve
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error;
     return { counts, error };
-  }
-}
-
-/** zstd comes as WebAssembly, which is loaded only where it may be needed. Standard input cannot be looked at twice. */
-async function loadForZstd(disk: Disk, input: Input): Promise<void> {
-  if (input.size === undefined || /\.zst$/i.test(input.name)) return await loadZstd();
-  const source = openInput(disk, input);
-  try {
-    const magic = Buffer.alloc(4);
-    if (source.read(magic, 0) === magic.length && isZstd(magic, 0)) await loadZstd();
-  } finally {
-    source.close?.();
   }
 }

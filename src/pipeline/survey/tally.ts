@@ -88,7 +88,7 @@ class Cursor {
   private next: string | undefined;
 
   constructor(sorter: LineSorter) {
-    this.lines = linesOf(sorter);
+    this.lines = sorter.sortedLines();
     this.advance();
     this.advance();
   }
@@ -111,14 +111,6 @@ class Cursor {
 
   get current(): SurveyedCapture | undefined {
     return this.line === undefined ? undefined : parseCapture(this.line);
-  }
-}
-
-function* linesOf(sorter: LineSorter): Generator<string> {
-  for (const chunk of sorter.sorted()) {
-    const lines = chunk.toString("utf8").split("\n");
-    lines.pop();
-    yield* lines;
   }
 }
 

@@ -1,4 +1,4 @@
-/** The far side of `survey-pool.ts`: a thread that surveys inputs, one after another. */
+/** The far side of `pool.ts`: a thread that surveys inputs, one after another. */
 import { parentPort, workerData } from "node:worker_threads";
 import { type ErrorCode, invariant, isDamage, type Place, type Warning } from "../../base/index.ts";
 import { nodeDisk } from "../../disk/index.ts";

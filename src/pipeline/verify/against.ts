@@ -1,7 +1,7 @@
 /**
  * Nothing was lost, nothing was added: a file is read beside its original. All bytes outside of what was replaced must be
  * the same, and in the place of each revisit that is not in the original stands a record there that has its id and the
- * digest that the revisit tells. Where that fails, `verify-difference.ts` says what is missing.
+ * digest that the revisit tells. Where that fails, `difference.ts` says what is missing.
  */
 import { isDamage } from "../../base/index.ts";
 import { type ByteSource, rangeSource, WarcReader } from "../../warc/index.ts";

@@ -95,27 +95,23 @@ export class Closure implements Disposable {
   /** Judges every revisit. May be called once. */
   judge(events: ClosureEvents): void {
     let group = new KeyGroup("");
-    for (const chunk of this.sorter.sorted()) {
-      const lines = chunk.toString("utf8").split("\n");
-      lines.pop();
-      for (const line of lines) {
-        const first = line.indexOf("\t");
-        const key = line.slice(0, first);
-        if (key !== group.key) group = new KeyGroup(key);
-        const rest = line.slice(first + 3);
-        switch (line[first + 1]) {
-          case HOLDS:
-            if (group.holds.length < HELD_MAX) group.holds.push(placed<HeldLine>(rest));
-            break;
-          case GONE:
-            group.gone = true;
-            break;
-          case REVISIT:
-            if (group.revisits.length < HELD_MAX) group.revisits.push(rest);
-            break;
-          default:
-            this.judgeOne(placed<RevisitLine>(rest), group, events);
-        }
+    for (const line of this.sorter.sortedLines()) {
+      const first = line.indexOf("\t");
+      const key = line.slice(0, first);
+      if (key !== group.key) group = new KeyGroup(key);
+      const rest = line.slice(first + 3);
+      switch (line[first + 1]) {
+        case HOLDS:
+          if (group.holds.length < HELD_MAX) group.holds.push(placed<HeldLine>(rest));
+          break;
+        case GONE:
+          group.gone = true;
+          break;
+        case REVISIT:
+          if (group.revisits.length < HELD_MAX) group.revisits.push(rest);
+          break;
+        default:
+          this.judgeOne(placed<RevisitLine>(rest), group, events);
       }
     }
   }

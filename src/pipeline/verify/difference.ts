@@ -3,9 +3,9 @@
  * few hundred records ahead of one another at most, so that one missing record does not make all behind it strangers.
  */
 import { createHasher, formatPlace, invariant, isDamage } from "../../base/index.ts";
-import { type ByteSource, replacedBy, WarcReader, type WarcRecord } from "../../warc/index.ts";
+import { type ByteSource, replacedBy, SEPARATOR, WarcReader, type WarcRecord } from "../../warc/index.ts";
 import { hasPayload } from "../listing.ts";
-import { RECORD_DIGEST, SEPARATOR } from "../reversal.ts";
+import { RECORD_DIGEST } from "../reversal.ts";
 
 /** One difference. A place is absent on the side that has nothing. */
 export interface Difference {

@@ -47,7 +47,7 @@ export interface VerifyAgainstResult {
 
 export interface VerifyRebuildJob {
   readonly kind: "verify-rebuild";
-  /** The inputs by their index, see `verify-scratch.ts`. */
+  /** The inputs by their index, see `scratch.ts`. */
   readonly inputs: string;
   readonly pairs: string;
   readonly start: number;

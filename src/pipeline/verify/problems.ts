@@ -59,22 +59,18 @@ export class ProblemList implements Disposable {
   /** In order of files and offsets. May be called once. */
   *sorted(names: readonly string[], standings: ReadonlyMap<number, FileStanding>): Generator<VerifyProblem> {
     let touched = { file: -1, end: 0 };
-    for (const chunk of this.sorter.sorted()) {
-      const lines = chunk.toString("utf8").split("\n");
-      lines.pop();
-      for (const line of lines) {
-        const [file, offset, kind] = line.split("\t", 3);
-        const value = line.slice(file!.length + offset!.length + 4);
-        if (kind === TOUCHED) {
-          touched = { file: Number(file), end: Number(offset) + Math.max(1, Number(value)) };
-          continue;
-        }
-        const problem = JSON.parse(value) as FoundProblem;
-        const isTouched = touched.file === problem.file && problem.offset < touched.end;
-        const before = problem.fresh !== true && wasBefore(problem, isTouched, standings.get(problem.file));
-        const { code, message } = problem;
-        yield { code, message, file: names[problem.file]!, offset: problem.offset, before };
+    for (const line of this.sorter.sortedLines()) {
+      const [file, offset, kind] = line.split("\t", 3);
+      const value = line.slice(file!.length + offset!.length + 4);
+      if (kind === TOUCHED) {
+        touched = { file: Number(file), end: Number(offset) + Math.max(1, Number(value)) };
+        continue;
       }
+      const problem = JSON.parse(value) as FoundProblem;
+      const isTouched = touched.file === problem.file && problem.offset < touched.end;
+      const before = problem.fresh !== true && wasBefore(problem, isTouched, standings.get(problem.file));
+      const { code, message } = problem;
+      yield { code, message, file: names[problem.file]!, offset: problem.offset, before };
     }
   }
 

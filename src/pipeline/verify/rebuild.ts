@@ -20,13 +20,13 @@ import {
   type ReplacedRecord,
   replacedBy,
   replacedHead,
+  SEPARATOR,
   WarcReader,
   type WarcRecord,
 } from "../../warc/index.ts";
 import { type Input, openInput } from "../inputs.ts";
 import type { ManifestLine } from "../manifest-line.ts";
 import { RecordFetcher } from "../record-fetcher.ts";
-import { SEPARATOR } from "../reversal.ts";
 import { lengthMessage, type PlacedRecord, type RebuildPair } from "./closure.ts";
 import type { FoundProblem } from "./problems.ts";
 import { digestText } from "./task.ts";

@@ -1,0 +1,212 @@
+/**
+ * The last stage of a job: every file rewritten, or copied where the output is a folder of its own, on as many threads as
+ * there are. A file that fails takes back what was written with references to it.
+ */
+import { dirname } from "node:path";
+import { ArchiveError } from "../base/index.ts";
+import type { Disk } from "../disk/index.ts";
+import type { DedupOptions } from "./dedup.ts";
+import type { SkippedInput } from "./inputs.ts";
+import { isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
+import { DRAFT, type JobFolder } from "./job-folder.ts";
+import { readLedger } from "./ledger.ts";
+import { Column } from "./manifest-line.ts";
+import type { RewriteJob, RewriteResult } from "./rewrite-job.ts";
+import { runStageJobs } from "./stage-pool.ts";
+import { readTextLines } from "./text-lines.ts";
+
+export class RewriteRun {
+  /** Bytes that the rest takes, where there was no space for it. */
+  needed: number | undefined;
+  private readonly disk: Disk;
+  private readonly job: JobFolder;
+  private readonly options: DedupOptions;
+  private readonly skipped: SkippedInput[];
+  private readonly threads: number;
+  private saved = 0;
+
+  constructor(disk: Disk, job: JobFolder, options: DedupOptions, skipped: SkippedInput[], threads: number) {
+    this.disk = disk;
+    this.job = job;
+    this.options = options;
+    this.skipped = skipped;
+    this.threads = threads;
+  }
+
+  private files(): ReadonlyMap<string, JobFile> {
+    return loadJobFiles(this.disk, this.job.file("files.jsonl"));
+  }
+
+  /** Rewrites what is still to be done; what became of each file, by its name. */
+  async run(): Promise<Map<string, RewriteResult>> {
+    const results = new Map<string, RewriteResult>();
+    const failed = new Set<string>(this.skipped.map(({ name }) => name.split("!")[0]!));
+    const stretches = this.stretchesByFile();
+    let queue = this.rewriteJobs(stretches, failed, results);
+    while (queue.length > 0) {
+      const before = failed.size;
+      await this.runRewrites(queue, results, failed);
+      // What was written before a file failed may refer to it: those are written again without such references.
+      queue = failed.size > before ? this.undoReferring(stretches, failed, results) : [];
+    }
+    return results;
+  }
+
+  private rewriteJobs(
+    stretches: ReadonlyMap<string, { start: number; end: number }>,
+    failed: ReadonlySet<string>,
+    results: Map<string, RewriteResult>,
+  ): RewriteJob[] {
+    const { disk, job } = this;
+    const inPlace = job.state.settings.output === undefined;
+    const dryRun = this.options.dryRun === true;
+    const jobs: RewriteJob[] = [];
+    for (const file of this.files().values()) {
+      const stretch = stretches.get(file.name) ?? { start: 0, end: 0 };
+      const done = dryRun ? undefined : doneBefore(disk, file);
+      if (done !== undefined) results.set(file.name, done);
+      else if (failed.has(file.name) && stretch.start === stretch.end && inPlace) continue;
+      else if (inPlace && stretch.start === stretch.end && isUnchanged(disk, file)) {
+        results.set(file.name, { replaced: 0, left: {}, bytesBefore: file.size, bytesAfter: file.size });
+      } else jobs.push(this.rewriteJob(file, stretch, failed));
+    }
+    return jobs;
+  }
+
+  private rewriteJob(
+    file: JobFile,
+    { start, end }: { start: number; end: number },
+    failed: ReadonlySet<string>,
+  ): RewriteJob {
+    return {
+      kind: "rewrite",
+      file: file.name,
+      files: this.job.file("files.jsonl"),
+      copies: this.job.file("copies.tsv"),
+      start,
+      end,
+      minSaving: Math.max(1, this.job.state.settings.policy.minSaving ?? 1),
+      dryRun: this.options.dryRun === true,
+      missing: [...failed],
+      prove: this.options.prove !== false,
+    };
+  }
+
+  private async runRewrites(
+    jobs: readonly RewriteJob[],
+    results: Map<string, RewriteResult>,
+    failed: Set<string>,
+  ): Promise<void> {
+    const { disk } = this;
+    const files = this.files();
+    const sizeOf = (job: RewriteJob) => files.get(job.file)!.size;
+    const total = jobs.reduce((sum, job) => sum + sizeOf(job), 0);
+    const partly = new Map<string, number>();
+    let finished = 0;
+    const show = () =>
+      this.options.onProgress?.({
+        stage: "rewriting",
+        done: finished + sum(partly.values()),
+        total,
+        saved: this.saved,
+      });
+    for (const job of jobs) if (!job.dryRun) disk.makeFolder(dirname(files.get(job.file)!.output));
+    await runStageJobs(disk, jobs, this.threads, {
+      onProgress: (job, bytes) => {
+        partly.set(job.file, bytes);
+        show();
+      },
+      onResult: (job, result) => {
+        partly.delete(job.file);
+        finished += sizeOf(job);
+        if (result instanceof ArchiveError) this.fail(job, result, failed, total - finished + sizeOf(job));
+        else {
+          results.set(job.file, result);
+          this.saved += result.bytesBefore - result.bytesAfter;
+        }
+        show();
+      },
+    });
+  }
+
+  private fail(job: RewriteJob, error: ArchiveError, failed: Set<string>, needed: number): void {
+    if (error.code === "HT_NO_SPACE") {
+      this.needed = needed;
+      throw error;
+    }
+    const file = this.files().get(job.file)!;
+    if (!job.dryRun) this.disk.remove(file.ledger + DRAFT);
+    // Of a run that was stopped before the file got its name, or of this one.
+    if (!job.dryRun && !isRewritten(this.disk, file)) this.disk.remove(file.ledger);
+    failed.add(job.file);
+    const skipped = { name: job.file, error };
+    this.skipped.push(skipped);
+    this.options.onSkip?.(skipped);
+  }
+
+  /** Outputs that refer to records of files that failed, taken back; as jobs to be done again. */
+  private undoReferring(
+    stretches: ReadonlyMap<string, { start: number; end: number }>,
+    failed: ReadonlySet<string>,
+    results: Map<string, RewriteResult>,
+  ): RewriteJob[] {
+    const { disk, job } = this;
+    if (job.state.settings.output === undefined) return [];
+    const jobs: RewriteJob[] = [];
+    for (const file of this.files().values()) {
+      const stretch = stretches.get(file.name);
+      if (stretch === undefined || failed.has(file.name) || !results.has(file.name)) continue;
+      if (!this.refersTo(stretch, failed)) continue;
+      disk.remove(file.output);
+      // An output without its ledger would stand in its own way.
+      disk.syncFolder(dirname(file.output));
+      disk.remove(file.ledger);
+      results.delete(file.name);
+      jobs.push(this.rewriteJob(file, stretch, failed));
+    }
+    return jobs;
+  }
+
+  private refersTo({ start, end }: { start: number; end: number }, failed: ReadonlySet<string>): boolean {
+    for (const line of readTextLines(this.disk, this.job.file("copies.tsv"), start, end)) {
+      const original = line.split("\t", Column.originalFile + 1)[Column.originalFile]?.split("!")[0];
+      if (original !== undefined && failed.has(original)) return true;
+    }
+    return false;
+  }
+
+  /** Which bytes of the sorted copies are whose. */
+  private stretchesByFile(): Map<string, { start: number; end: number }> {
+    const stretches = new Map<string, { start: number; end: number }>();
+    let position = 0;
+    for (const line of this.job.lines("copies.tsv")) {
+      const file = line.slice(0, line.indexOf("\t"));
+      const size = Buffer.byteLength(line) + 1;
+      const there = stretches.get(file);
+      if (there === undefined) stretches.set(file, { start: position, end: position + size });
+      else there.end = position + size;
+      position += size;
+    }
+    return stretches;
+  }
+}
+
+function sum(values: Iterable<number>): number {
+  let total = 0;
+  for (const value of values) total += value;
+  return total;
+}
+
+/** What an earlier run made of the file, as its ledger tells; absent where it is still to be done. */
+function doneBefore(disk: Disk, file: JobFile): RewriteResult | undefined {
+  const ledger = readLedger(disk, file.ledger);
+  if (ledger === undefined) return undefined;
+  const { output } = ledger.head;
+  if (disk.stat(file.output)?.sizeBytes !== output.size) return undefined;
+  if (file.output === file.path && isUnchanged(disk, file)) return undefined;
+  let replaced = 0;
+  for (const _ of ledger.entries) replaced++;
+  const left: Record<string, number> = {};
+  for (const { reason } of ledger.left) left[reason] = (left[reason] ?? 0) + 1;
+  return { replaced, left, bytesBefore: file.size, bytesAfter: output.size };
+}
