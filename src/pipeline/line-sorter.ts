@@ -13,7 +13,7 @@ export interface LineSorterOptions {
 }
 
 const NOT_ASCII = /[\u0080-\uffff]/;
-const MEMORY_DEFAULT = 48 << 20;
+const MEMORY_DEFAULT = 16 << 20;
 /** Each line held costs about this much beside its text. */
 const LINE_COST = 64;
 const MERGE_WIDTH = 64;

@@ -208,7 +208,7 @@ const OFFSET_DIGITS = 16;
 
 /**
  * Orders in which the stages take their lines, as the columns that come first. A line is sorted with these columns in
- * front and numbers padded, so that its bytes sort as the columns do; the order is that of GNU sort on them.
+ * front of it and numbers padded, so that its bytes sort as the columns do; the order is that of GNU sort on them.
  */
 export interface LineOrder {
   readonly name: string;
@@ -233,31 +233,22 @@ export const BY_DIGEST_AND_URI: LineOrder = {
 };
 export const BY_PLACE: LineOrder = { name: "place", columns: [file, offset], sortKeys: "-k 1,1 -k 2,2n" };
 
-/** The line with the columns of the order in front, made to sort by its bytes. */
+/** The line with the columns of the order in front of it, made to sort by its bytes. */
 export function toSortable(line: string, order: LineOrder, place: string): string {
   const columns = splitLine(line, place);
   let front = "";
   for (const column of order.columns) {
     const value = columns[column] ?? "";
-    if (column === extension) {
-      // The column stays where it is: whether it was there at all is not to be lost.
-      front += `${order.joinsUncompared === true && (value === "" || value === "-") ? "0" : value}\t`;
-      continue;
-    }
-    front += `${column === offset ? value.padStart(OFFSET_DIGITS, "0") : value}\t`;
-    columns[column] = "";
+    if (column === offset) front += `${value.padStart(OFFSET_DIGITS, "0")}\t`;
+    else if (column !== extension || order.joinsUncompared !== true) front += `${value}\t`;
+    else front += value === "" || value === "-" ? "0\t" : `${value}\t`;
   }
-  return front + columns.join("\t");
+  return front + line;
 }
 
 /** Undoes `toSortable`. */
 export function fromSortable(sortable: string, order: LineOrder): string {
-  const columns = sortable.split("\t");
-  const rest = columns.slice(order.columns.length);
-  for (const [i, column] of order.columns.entries()) {
-    const value = columns[i]!;
-    if (column === extension) continue;
-    rest[column] = column === offset ? String(Number(value)) : value;
-  }
-  return rest.join("\t");
+  let at = 0;
+  for (let i = order.columns.length; i > 0; i--) at = sortable.indexOf("\t", at) + 1;
+  return sortable.slice(at);
 }

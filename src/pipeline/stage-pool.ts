@@ -6,6 +6,7 @@ import { Worker } from "node:worker_threads";
 import { ArchiveError, type ErrorCode, type Place, type Warning } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { doStageJob, type StageJob, type StageResult } from "./stage-job.ts";
+import { THREAD_LIMITS } from "./thread-memory.ts";
 
 export interface StagePoolEvents<J extends StageJob> {
   /** In the order of the jobs. */
@@ -72,7 +73,7 @@ class StagePool<J extends StageJob> implements AsyncDisposable {
     this.jobs = jobs;
     this.events = events;
     this.threads = Array.from({ length: threads }, () => {
-      const thread = new Worker(new URL("./stage-worker.js", import.meta.url));
+      const thread = new Worker(new URL("./stage-worker.js", import.meta.url), { resourceLimits: THREAD_LIMITS });
       thread.on("message", (message: StageMessage) => this.guard(() => this.receive(thread, message)));
       thread.on("error", (error) => this.settle?.reject(error));
       thread.on("exit", (code) => this.settle?.reject(new Error(`a worker thread ended with ${code} before its work`)));

@@ -1,4 +1,5 @@
 /** Text files as lines, one at a time. */
+import { isAscii } from "node:buffer";
 import { createDurably, type Disk, readStandardInput } from "../disk/index.ts";
 
 const READ_SIZE = 1 << 18;
@@ -23,13 +24,18 @@ function* linesOf(read: (into: Uint8Array) => number): Generator<string> {
   const buffer = Buffer.allocUnsafe(READ_SIZE);
   // Bytes as Latin-1, so that no character is torn where two reads meet.
   let rest = "";
+  let restIsAscii = true;
   for (let count = read(buffer); count > 0; count = read(buffer)) {
     const text = rest + buffer.toString("latin1", 0, count);
+    const bytesAreAscii = isAscii(buffer.subarray(0, count));
+    const plain: boolean = restIsAscii && bytesAreAscii;
     let at = 0;
     for (let newline = text.indexOf("\n"); newline >= 0; newline = text.indexOf("\n", at)) {
-      yield decode(text.slice(at, newline));
+      const line = text.slice(at, newline);
+      yield plain ? line : decode(line);
       at = newline + 1;
     }
+    restIsAscii = bytesAreAscii && (plain || at > 0);
     rest = text.slice(at);
   }
   if (rest !== "") yield decode(rest);

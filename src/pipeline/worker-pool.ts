@@ -10,6 +10,7 @@ import { ArchiveError, invariant } from "../base/index.ts";
 import type { Part } from "./part.ts";
 import type { Gatherer } from "./run.ts";
 import type { TaskRequest } from "./task.ts";
+import { THREAD_LIMITS } from "./thread-memory.ts";
 import type { PartOrder, WorkerMessage, WorkerStart } from "./worker-protocol.ts";
 
 interface Slot {
@@ -47,7 +48,7 @@ export class WorkerPool implements AsyncDisposable {
   private startWorker(): PoolWorker {
     const taken = new SharedArrayBuffer(4);
     const workerData: WorkerStart = { request: this.request, taken };
-    const thread = new Worker(new URL("./worker.js", import.meta.url), { workerData });
+    const thread = new Worker(new URL("./worker.js", import.meta.url), { workerData, resourceLimits: THREAD_LIMITS });
     thread.on("message", (message: WorkerMessage) => this.guard(() => this.receive(message)));
     thread.on("error", (error) => this.settle?.reject(error));
     return { thread, taken: new Int32Array(taken) };

@@ -7,6 +7,7 @@ import { ArchiveError, isDamage, type Warning } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import type { Input } from "../inputs.ts";
 import type { RunProgress } from "../run.ts";
+import { THREAD_LIMITS } from "../thread-memory.ts";
 import type { SurveyCounts } from "./counts.ts";
 import { doSurveyJob, type SurveyJob, type SurveyJobResult } from "./job.ts";
 import type { SurveyMessage, SurveyOrder, SurveyWorkerStart } from "./worker.ts";
@@ -98,7 +99,7 @@ class SurveyPool implements AsyncDisposable {
     this.threads = Array.from({ length: count }, () => {
       const taken = new SharedArrayBuffer(4);
       const workerData: SurveyWorkerStart = { taken };
-      const thread = new Worker(new URL("./worker.js", import.meta.url), { workerData });
+      const thread = new Worker(new URL("./worker.js", import.meta.url), { workerData, resourceLimits: THREAD_LIMITS });
       const counter = new Int32Array(taken);
       thread.on("message", (message: SurveyMessage) => this.guard(() => this.receive(thread, counter, message)));
       thread.on("error", (error) => this.settle?.reject(error));
