@@ -19,5 +19,12 @@ export * from "./record-scan.ts";
 export * from "./revisit.ts";
 export * from "./writer.ts";
 export { isZip, openZipEntry, readZipEntries, type ZipEntry } from "./zip.ts";
-export { loadZstd } from "./zstd-codec.ts";
+export {
+  decodeFrame,
+  decodeUnsized,
+  encodeFrame,
+  loadZstd,
+  parseFrameHeader,
+  ZSTD_LEVEL_DEFAULT,
+} from "./zstd-codec.ts";
 export { isZstd } from "./zstd-stream.ts";
