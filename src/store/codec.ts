@@ -139,13 +139,19 @@ export class Codecs {
       return;
     }
     let given = 0;
+    // What goes wrong with the source says nothing about the bytes, and comes through as it is.
+    let broken: { readonly error: unknown } | undefined;
+    const source = watch(stored, (error) => {
+      broken = { error };
+    });
     try {
-      for await (const piece of codec.decodeStream(stored)) {
+      for await (const piece of codec.decodeStream(source)) {
         given += piece.length;
         if (given > size) throw new RangeError("larger than it was said to be");
         yield piece;
       }
     } catch (cause) {
+      if (broken !== undefined) throw broken.error;
       throw cause instanceof ArchiveError ? cause : undecodable(name, cause);
     }
   }
@@ -158,6 +164,18 @@ export class Codecs {
     return (async function* () {
       yield codec.encode(await gather(content, HELD_SIZE_MAX));
     })();
+  }
+}
+
+async function* watch(
+  source: AsyncIterable<Uint8Array>,
+  onError: (error: unknown) => void,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* source;
+  } catch (error) {
+    onError(error);
+    throw error;
   }
 }
 

@@ -1,3 +1,4 @@
+export { checkAdoption } from "./adoption.ts";
 export { openEach, storeEach } from "./bulk.ts";
 export { type Codec, Codecs, gather, HELD_SIZE_MAX } from "./codec.ts";
 export * from "./content-check.ts";

@@ -9,6 +9,9 @@
  * 3. Blocks with one signature are told apart by their overflow numbers; a number is never given to two blocks that are
  *    there at the same time.
  * 4. The content of a block has the signature and the size that its address and header tell, or it was not accepted.
+ * 5. A call that throws has changed nothing, but for one whose durability is in doubt (HT_IO, HT_NO_SPACE): said again
+ *    with its id, that one counts once. Where data comes in pieces and its source throws, that error comes through.
+ * 6. A counter never goes beyond `REFERENCES_MAX`: what would make it do so is refused with HT_TOO_LARGE.
  */
 import type { BlockAddress } from "./content-key.ts";
 import type { SignatureAlgorithm } from "./signature.ts";
@@ -76,11 +79,20 @@ export interface OpenBlock extends BlockInfo {
   readonly data: BlockData;
 }
 
+/** A block that is about to leave. */
+export interface LeavingBlock extends OpenBlock {
+  /** Content keys that lead here since earlier migrations, as text. They have to move on with the block. */
+  readonly formerKeys: readonly string[];
+}
+
 /** A block that comes from another volume, with its counter. */
 export interface AdoptRequest extends BlockInfo {
   readonly data: BlockData;
-  /** The content key that led to it before, as text. It is led here from now on, see `follow`. */
-  readonly formerKey: string;
+  /**
+   * The content keys that led to it before, as text: the one it had there, and those that led there. They lead here from
+   * now on, see `follow`.
+   */
+  readonly formerKeys: readonly string[];
   readonly requestId: string;
 }
 
@@ -139,18 +151,19 @@ export interface Volume extends AsyncDisposable {
    * Migration, first step, durable: the block accepts no reference and no delete any more (HT_MOVING) until it is left.
    * Said again, it gives the same. Absent where there is no such block.
    */
-  leave(address: BlockAddress): Promise<OpenBlock | undefined>;
+  leave(address: BlockAddress): Promise<LeavingBlock | undefined>;
 
   /**
    * Second step, at the other volume: takes the block with its references, or adds them to those of an equal block, by
-   * comparing bytes. Read-only volumes refuse it.
+   * comparing bytes. Read-only volumes refuse it. The overflow number is not taken over. HT_USAGE where the counter is
+   * none, or a former key is no content key with this signature.
    */
   adopt(request: AdoptRequest): Promise<StoreReceipt>;
 
-  /** Third step: a block that is leaving is gone. One that is not there is fine. */
+  /** Third step: a block that is leaving is gone. One that is not there, or that is not leaving, is left alone. */
   left(address: BlockAddress): Promise<void>;
 
-  /** Where the block is that a former key led to, if it was adopted here; absent where it was not. */
+  /** Where the block is that a former key led to, if it was adopted here; absent where it was not, or is gone. */
   follow(formerKey: string): Promise<BlockAddress | undefined>;
 }
 

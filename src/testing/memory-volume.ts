@@ -7,6 +7,7 @@ import type {
   BlockInfo,
   ByteRange,
   Codecs,
+  LeavingBlock,
   OpenBlock,
   ReferRequest,
   SignatureAlgorithm,
@@ -17,12 +18,14 @@ import type {
   VolumeState,
 } from "../store/index.ts";
 import {
+  checkAdoption,
   equalContents,
   formatAddress,
   gather,
   openEach,
   parseAddress,
   parseSignature,
+  REFERENCES_MAX,
   SignatureFilter,
   storeEach,
   verifyContent,
@@ -98,6 +101,9 @@ export class MemoryVolume implements Volume {
 
   private async count(block: MemoryBlock, references = 1): Promise<StoreReceipt> {
     if (block.leaving) throw moving(block);
+    if (block.references + references > REFERENCES_MAX) {
+      throw new ArchiveError("HT_TOO_LARGE", `${formatAddress(block)} cannot count so many references`);
+    }
     block.references += references;
     return { ...infoOf(block), outcome: "duplicate" };
   }
@@ -126,7 +132,7 @@ export class MemoryVolume implements Volume {
   async store(request: StoreRequest): Promise<StoreReceipt> {
     const signature = parseSignature(request.signature, this.signature);
     const data = Buffer.from(await gather(request.data, 1 << 30));
-    verifyContent(this.codecs, this.signature, request, data);
+    verifyContent(this.codecs, this.signature, { ...request, signature }, data);
     const receipt = await this.once(request.requestId, async () => {
       const { mode, size, compression } = request;
       const compared = mode === "compare" ? { compression, data } : undefined;
@@ -199,32 +205,40 @@ export class MemoryVolume implements Volume {
     return filter;
   }
 
-  async leave(address: BlockAddress): Promise<OpenBlock | undefined> {
-    const block = this.blocks.get(formatAddress(address));
-    if (block === undefined) return undefined;
-    block.leaving = true;
-    return { ...infoOf(block), data: block.data };
+  leave(address: BlockAddress): Promise<LeavingBlock | undefined> {
+    return this.inTurn(async () => {
+      const name = formatAddress(address);
+      const block = this.blocks.get(name);
+      if (block === undefined) return undefined;
+      block.leaving = true;
+      const formerKeys = [...this.former].flatMap(([key, target]) => (target === name ? [key] : []));
+      return { ...infoOf(block), data: block.data, formerKeys };
+    });
   }
 
   async adopt(request: AdoptRequest): Promise<StoreReceipt> {
+    checkAdoption(request);
+    const signature = parseSignature(request.signature, this.signature);
     const data = Buffer.from(await gather(request.data, 1 << 30));
-    verifyContent(this.codecs, this.signature, request, data);
+    verifyContent(this.codecs, this.signature, { ...request, signature }, data);
     const receipt = await this.once(request.requestId, async () => {
       if (this.state === "read-only") throw new ArchiveError("HT_READ_ONLY", "the volume is read-only");
-      const { signature, size, compression, references } = request;
+      const { size, compression, references } = request;
       const found = await this.duplicate(signature, size, { compression, data });
       const made =
         found === undefined
           ? this.make({ signature, size, compression, data }, references)
           : await this.count(found, references);
-      this.former.set(request.formerKey, formatAddress(made));
+      for (const key of request.formerKeys) this.former.set(key, formatAddress(made));
       return made;
     });
     return receipt!;
   }
 
-  async left(address: BlockAddress): Promise<void> {
-    if (this.blocks.get(formatAddress(address))?.leaving === true) this.drop(address);
+  left(address: BlockAddress): Promise<void> {
+    return this.inTurn(async () => {
+      if (this.blocks.get(formatAddress(address))?.leaving === true) this.drop(address);
+    });
   }
 
   async follow(formerKey: string): Promise<BlockAddress | undefined> {
