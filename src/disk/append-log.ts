@@ -56,6 +56,11 @@ export class AppendLog implements AsyncDisposable {
     return this.#end;
   }
 
+  /** The position behind all that is durable. */
+  get durableEnd(): number {
+    return this.#durableEnd;
+  }
+
   /**
    * Resolves to the position of `bytes` once they are durable. They must not change before that. An empty append
    * resolves when all before it is durable.

@@ -3,5 +3,6 @@ export * from "./disk.ts";
 export * from "./durable-output.ts";
 export { removeLeftovers } from "./leftovers.ts";
 export { nodeDisk } from "./node-disk.ts";
+export { partialPath } from "./partial-name.ts";
 export * from "./scratch-folder.ts";
 export * from "./standard-streams.ts";

@@ -1,0 +1,65 @@
+/** The entries of the index as bytes: see docs/format/pack-volume.md. */
+import { ArchiveError } from "../../base/index.ts";
+import type { BlockEntry } from "./pack-index.ts";
+
+const VERSION = 1;
+const LEAVING = 1;
+/** All of an entry but its texts. */
+const FIXED_SIZE = 50;
+
+export function encodeEntries(entries: readonly BlockEntry[]): Buffer {
+  const texts = entries.map(({ compression, formerKeys }) => [
+    Buffer.from(compression),
+    Buffer.from(formerKeys.join(" ")),
+  ]);
+  const size = texts.reduce((sum, [one, other]) => sum + FIXED_SIZE + one!.length + other!.length, 1);
+  const bytes = Buffer.alloc(size);
+  bytes[0] = VERSION;
+  let at = 1;
+  for (const [i, entry] of entries.entries()) {
+    const [compression, former] = texts[i]!;
+    bytes.writeUInt32BE(entry.overflow, at);
+    bytes.writeUIntBE(entry.size, at + 4, 6);
+    bytes.writeUIntBE(entry.storedSize, at + 10, 6);
+    bytes.writeUInt32BE(entry.references, at + 16);
+    bytes.writeUInt32BE(entry.segment, at + 20);
+    bytes.writeUIntBE(entry.offset, at + 24, 6);
+    bytes.writeUInt32BE(entry.headSize, at + 30);
+    bytes.writeUInt32BE(entry.counterSegment, at + 34);
+    bytes.writeUIntBE(entry.sequence, at + 38, 6);
+    bytes[at + 44] = entry.leaving ? LEAVING : 0;
+    bytes[at + 45] = compression!.length;
+    bytes.writeUInt32BE(former!.length, at + 46);
+    at += FIXED_SIZE;
+    at += compression!.copy(bytes, at);
+    at += former!.copy(bytes, at);
+  }
+  return bytes;
+}
+
+export function decodeEntries(bytes: Buffer): BlockEntry[] {
+  if (bytes[0] !== VERSION) throw new ArchiveError("HT_FORMAT_TOO_NEW", "an index entry of a newer Holotype");
+  const entries: BlockEntry[] = [];
+  for (let at = 1; at < bytes.length; ) {
+    const compressionSize = bytes[at + 45]!;
+    const formerSize = bytes.readUInt32BE(at + 46);
+    const textAt = at + FIXED_SIZE;
+    const former = bytes.toString("utf8", textAt + compressionSize, textAt + compressionSize + formerSize);
+    entries.push({
+      overflow: bytes.readUInt32BE(at),
+      size: bytes.readUIntBE(at + 4, 6),
+      storedSize: bytes.readUIntBE(at + 10, 6),
+      compression: bytes.toString("utf8", textAt, textAt + compressionSize),
+      references: bytes.readUInt32BE(at + 16),
+      segment: bytes.readUInt32BE(at + 20),
+      offset: bytes.readUIntBE(at + 24, 6),
+      headSize: bytes.readUInt32BE(at + 30),
+      counterSegment: bytes.readUInt32BE(at + 34),
+      sequence: bytes.readUIntBE(at + 38, 6),
+      leaving: (bytes[at + 44]! & LEAVING) !== 0,
+      formerKeys: formerSize === 0 ? [] : former.split(" "),
+    });
+    at = textAt + compressionSize + formerSize;
+  }
+  return entries;
+}

@@ -1,0 +1,261 @@
+/**
+ * A pack volume that is open: its state, the segment that is written, and the index that follows. What was opened stays
+ * so until a write fails; then all of it is thrown away and opened again from what is durable.
+ */
+import { ArchiveError, type Clock, type Warning } from "../../base/index.ts";
+import type { Disk } from "../../disk/index.ts";
+import type { VolumeSettings } from "../volume-settings.ts";
+import type { BlockEntry, PackIndex } from "./pack-index.ts";
+import { formatHead, type PackRecord } from "./pack-record.ts";
+import { PackState } from "./pack-state.ts";
+import { listSegments, scanSegment, segmentFolder, segmentPath } from "./segment.ts";
+import { SegmentFiles } from "./segment-files.ts";
+import { type AppendedRecord, SegmentWriter } from "./segment-writer.ts";
+
+export interface PackCoreOptions {
+  readonly disk: Disk;
+  readonly folder: string;
+  readonly settings: VolumeSettings;
+  readonly clock: Clock;
+  readonly segmentSizeMax: number;
+  readonly openIndex: () => PackIndex;
+  readonly onWarning?: ((warning: Warning) => void) | undefined;
+}
+
+/** The index is brought up to date after so many milliseconds, and waited for beyond so many changes. */
+const NOTHING = new Uint8Array(0);
+const COMMIT_DELAY_MS = 20;
+const UNCOMMITTED_MAX = 20_000;
+
+export class PackCore {
+  readonly state: PackState;
+  readonly files: SegmentFiles;
+  readonly folder: string;
+  private readonly options: PackCoreOptions;
+  private readonly index: PackIndex;
+  writer: SegmentWriter;
+  /** Set while nothing may be appended. */
+  private turning: Promise<void> | undefined;
+  private committing: Promise<void> | undefined;
+  private failure: unknown;
+
+  static async open(options: PackCoreOptions): Promise<PackCore> {
+    const { disk, folder } = options;
+    disk.makeFolder(segmentFolder(folder));
+    const index = options.openIndex();
+    try {
+      const core = new PackCore(options, index);
+      await core.start();
+      return core;
+    } catch (error) {
+      await index.close();
+      throw error;
+    }
+  }
+
+  private constructor(options: PackCoreOptions, index: PackIndex) {
+    this.options = options;
+    this.folder = options.folder;
+    this.index = index;
+    this.state = new PackState(index);
+    this.files = new SegmentFiles(options.disk, options.folder);
+    this.writer = new SegmentWriter(options.disk, options.folder, this.catchUp());
+  }
+
+  private async start(): Promise<void> {
+    if (this.writer.size === 0) await this.begin();
+    if (this.state.uncommitted > 0) await this.commit();
+  }
+
+  private async begin(): Promise<void> {
+    await this.writer.begin(this.options.settings.id, this.options.clock.now());
+    this.state.extend({ segment: this.writer.segment, end: this.writer.size });
+  }
+
+  /** Reads what the index does not know yet; the number of the segment to go on with. */
+  private catchUp(): number {
+    const { disk, folder } = this.options;
+    const segments = listSegments(disk, folder);
+    const afresh = this.state.segments.size === 0;
+    const active = afresh ? undefined : this.lastLog(segments);
+    this.state.beginReplay();
+    for (const segment of segments) this.readSegment(segment, segment === active);
+    this.state.endReplay();
+    const present = new Set(segments);
+    for (const segment of [...this.state.segments.keys()]) {
+      if (!present.has(segment)) this.state.dropSegment(segment);
+    }
+    // What an index lost may have known of a torn end is lost with it: that segment stays as it is.
+    return active ?? (segments.at(-1) ?? 0) + 1;
+  }
+
+  /** The last segment that records are appended to; one with a large block was whole when it got its name. */
+  private lastLog(segments: readonly number[]): number | undefined {
+    return segments.findLast((segment) => {
+      using file = this.options.disk.open(segmentPath(this.folder, segment), "read");
+      const start = Buffer.alloc(64);
+      return !start.toString("latin1", 0, file.read(start, 0)).includes("WARC-Type: resource");
+    });
+  }
+
+  private readSegment(segment: number, mayBeTorn: boolean): void {
+    const { disk, folder } = this.options;
+    const from = this.state.segments.get(segment)?.end ?? 0;
+    const path = segmentPath(folder, segment);
+    using file = disk.open(path, mayBeTorn ? "update" : "read");
+    const end = scanSegment(file, from, {
+      verify: true,
+      onRecord: ({ record, offset, headSize, end: recordEnd }) => {
+        const place = { segment, offset, headSize, end: recordEnd };
+        if (record === undefined) this.state.extend(place);
+        else this.state.apply(record, place);
+      },
+      onDamage: (offset, message) => {
+        if (mayBeTorn) return false;
+        this.options.onWarning?.({ code: "HT_CORRUPT", message: `${path}: ${message}`, file: path, offset });
+        return true;
+      },
+    });
+    if (!mayBeTorn) return this.state.extend({ segment, end: file.size() });
+    if (end < file.size()) {
+      file.truncate(end);
+      file.sync();
+    }
+  }
+
+  get failed(): boolean {
+    return this.failure !== undefined;
+  }
+
+  /** Absent where it is ready; else what to wait for before asking again. */
+  get busy(): Promise<void> | undefined {
+    if (this.turning !== undefined) return this.turning;
+    return this.state.uncommitted > UNCOMMITTED_MAX ? this.commit() : undefined;
+  }
+
+  /** Appends a record and takes it into the state. Only when `busy` was absent in this turn. */
+  append(record: PackRecord, data: Uint8Array, blockDigest?: string): AppendedRecord {
+    const { settings, clock, segmentSizeMax } = this.options;
+    const head = formatHead(record, {
+      volumeId: settings.id,
+      nowMs: clock.now(),
+      ...(blockDigest === undefined ? {} : { blockDigest }),
+    });
+    const appended = this.writer.append(head, data);
+    this.state.apply(record, appended);
+    this.commitSoon();
+    if (this.writer.size >= segmentSizeMax) this.turn();
+    return appended;
+  }
+
+  /** Appends a record that changes nothing now, and must be there when the segments are read again. */
+  repeat(record: PackRecord): AppendedRecord {
+    const { settings, clock } = this.options;
+    const appended = this.writer.append(formatHead(record, { volumeId: settings.id, nowMs: clock.now() }), NOTHING);
+    this.state.extend(appended);
+    return appended;
+  }
+
+  /** Resolves when the record is durable; when it is not, nothing after it is either. */
+  async durable(appended: { readonly durable: Promise<unknown> }): Promise<void> {
+    try {
+      await appended.durable;
+    } catch (error) {
+      this.failure ??= error;
+      throw error;
+    }
+  }
+
+  /** Resolves when all that was appended so far is durable. */
+  settle(): Promise<void> {
+    return this.durable({ durable: this.writer.settle() });
+  }
+
+  /** Seals the segment and begins the next. */
+  turn(): Promise<void> {
+    this.turning ??= this.turnOver().then(
+      () => {
+        this.turning = undefined;
+      },
+      (error: unknown) => {
+        this.failure ??= error;
+        this.turning = undefined;
+      },
+    );
+    return this.turning;
+  }
+
+  private async turnOver(): Promise<void> {
+    await this.writer.settle();
+    await this.writer.close();
+    this.writer = new SegmentWriter(this.options.disk, this.folder, this.nextSegment());
+    await this.begin();
+  }
+
+  nextSegment(): number {
+    return Math.max(...this.state.segments.keys(), this.writer.segment) + 1;
+  }
+
+  /** Every block that the index knows, in order, from a signature on. */
+  *entries(from = ""): Generator<{ readonly signature: string; readonly entry: BlockEntry }> {
+    let next = from;
+    for (let page = this.index.page(next); page.length > 0; page = this.index.page(next)) {
+      for (const { signature, entries } of page) for (const entry of entries) yield { signature, entry };
+      // The shortest text behind the last signature.
+      next = `${page.at(-1)!.signature}00`;
+    }
+  }
+
+  /** A large block was taken into the state. */
+  changed(): void {
+    this.commitSoon();
+  }
+
+  private commitSoon(): void {
+    if (this.committing !== undefined) return;
+    void this.commit(COMMIT_DELAY_MS).catch(() => {
+      // It was noted as the failure, which every later call meets.
+    });
+  }
+
+  /** Brings the index up to date with all that happened before the call. */
+  commit(delayMs = 0): Promise<void> {
+    if (this.committing !== undefined) {
+      return this.committing.then(() => (delayMs === 0 && this.state.uncommitted > 0 ? this.commit() : undefined));
+    }
+    const work = this.commitNow(delayMs).finally(() => {
+      this.committing = undefined;
+      if (this.failure === undefined && this.state.uncommitted > 0) this.commitSoon();
+    });
+    this.committing = work;
+    return work;
+  }
+
+  private async commitNow(delayMs: number): Promise<void> {
+    try {
+      if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+      while (this.turning !== undefined) await this.turning;
+      if (this.failure !== undefined) throw this.failure;
+      const changes = this.state.prepareCommit();
+      await this.writer.settle();
+      await this.state.commit(changes);
+    } catch (error) {
+      this.failure ??= error;
+      throw error;
+    }
+  }
+
+  /** Everything durable goes into the index; then all is closed. */
+  async close(): Promise<void> {
+    try {
+      if (this.failure === undefined) await this.commit();
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error;
+    } finally {
+      await this.committing?.catch(() => {});
+      await this.writer.close();
+      this.files[Symbol.dispose]();
+      await this.index.close();
+    }
+  }
+}

@@ -1,0 +1,198 @@
+/**
+ * What a pack volume holds at this moment: the index as of its last commit, and what happened since. Changes are made
+ * here in the order in which their records are appended; whoever answers a client waits until those are durable.
+ */
+import { invariant } from "../../base/index.ts";
+import { type BlockAddress, formatAddress } from "../content-key.ts";
+import type { Answer, BlockEntry, IndexChanges, IndexTotals, PackIndex, SegmentState } from "./pack-index.ts";
+import type { PackRecord } from "./pack-record.ts";
+
+class Changes {
+  readonly blocks = new Map<string, readonly BlockEntry[]>();
+  readonly answers = new Map<string, Answer>();
+  readonly former = new Map<string, BlockAddress | undefined>();
+  readonly segments = new Map<number, SegmentState | undefined>();
+
+  get count(): number {
+    return this.blocks.size + this.answers.size + this.former.size + this.segments.size;
+  }
+}
+
+/** Where a record is, or will be when it is durable. */
+export interface RecordPlace {
+  readonly segment: number;
+  readonly offset: number;
+  readonly headSize: number;
+  readonly end: number;
+}
+
+export class PackState {
+  readonly segments: Map<number, SegmentState>;
+  private readonly index: PackIndex;
+  private current = new Changes();
+  /** What is on its way into the index. */
+  private leaving: Changes | undefined;
+  private totals: IndexTotals;
+  private lastSequence: number;
+  /** While segments are read: changes of blocks that have not been met yet, the last of each. */
+  private early: Map<string, { readonly record: PackRecord; readonly place: RecordPlace }> | undefined;
+
+  constructor(index: PackIndex) {
+    this.index = index;
+    this.segments = index.segments();
+    this.totals = index.state.totals;
+    this.lastSequence = index.state.sequence;
+  }
+
+  get summary(): IndexTotals {
+    return this.totals;
+  }
+
+  /** How much the index does not know yet. */
+  get uncommitted(): number {
+    return this.current.count;
+  }
+
+  nextSequence(): number {
+    return ++this.lastSequence;
+  }
+
+  blocks(signature: string): readonly BlockEntry[] {
+    return this.current.blocks.get(signature) ?? this.leaving?.blocks.get(signature) ?? this.index.blocks(signature);
+  }
+
+  block({ signature, overflow }: BlockAddress): BlockEntry | undefined {
+    return this.blocks(signature).find((entry) => entry.overflow === overflow);
+  }
+
+  answer(requestId: string): Answer | undefined {
+    const { current, leaving, index } = this;
+    return current.answers.get(requestId) ?? leaving?.answers.get(requestId) ?? index.answer(requestId);
+  }
+
+  former(key: string): BlockAddress | undefined {
+    for (const changes of [this.current, this.leaving]) if (changes?.former.has(key)) return changes.former.get(key);
+    return this.index.former(key);
+  }
+
+  /**
+   * Segments are read again from here until `endReplay`. Their order is not always that in which things happened: a
+   * large block lies in a segment of its own, and a change of it may lie in one with a lower number.
+   */
+  beginReplay(): void {
+    this.early = new Map();
+  }
+
+  endReplay(): void {
+    this.early = undefined;
+  }
+
+  /** Takes in a record, be it one that was just written or one that is found again. Older news changes nothing. */
+  apply(record: PackRecord, place: RecordPlace): void {
+    this.lastSequence = Math.max(this.lastSequence, record.sequence);
+    this.extend(place);
+    if (record.requestId !== undefined) this.current.answers.set(record.requestId, answerOf(record));
+    const before = this.block(record);
+    if (before === undefined && (record.change !== "block" || this.early !== undefined)) {
+      if (!this.isTimely(record, place)) return;
+    } else if (before !== undefined && before.sequence >= record.sequence) return;
+    this.replace(record, place, before);
+    const name = formatAddress(record);
+    const late = this.early?.get(name);
+    if (late === undefined || record.change !== "block") return;
+    this.early!.delete(name);
+    this.apply(late.record, late.place);
+  }
+
+  /** Whether a record about a block that is not there can be carried out now. */
+  private isTimely(record: PackRecord, place: RecordPlace): boolean {
+    const name = formatAddress(record);
+    const known = this.early?.get(name);
+    if (record.change === "block") {
+      const gone = known !== undefined && known.record.references === 0 && known.record.sequence > record.sequence;
+      return !gone;
+    }
+    invariant(this.early !== undefined, `${name} is changed, and is not there`);
+    if (known === undefined || known.record.sequence < record.sequence) this.early.set(name, { record, place });
+    return false;
+  }
+
+  private replace(record: PackRecord, place: RecordPlace, before: BlockEntry | undefined): void {
+    const { signature } = record;
+    const others = this.blocks(signature).filter(({ overflow }) => overflow !== record.overflow);
+    const after = entryAfter(record, place, before);
+    const entries = after === undefined ? others : [...others, after].sort((a, b) => a.overflow - b.overflow);
+    this.current.blocks.set(signature, entries);
+    this.count(before, -1);
+    this.count(after, 1);
+    this.linkFormer(record, before, after);
+  }
+
+  private linkFormer(address: BlockAddress, before: BlockEntry | undefined, after: BlockEntry | undefined): void {
+    for (const key of before?.formerKeys ?? []) this.current.former.set(key, undefined);
+    const { signature, overflow } = address;
+    for (const key of after?.formerKeys ?? []) this.current.former.set(key, { signature, overflow });
+  }
+
+  private count(entry: BlockEntry | undefined, sign: 1 | -1): void {
+    if (entry === undefined) return;
+    const { blocks, contentBytes, storedBytes, references } = this.totals;
+    this.totals = {
+      blocks: blocks + sign,
+      contentBytes: contentBytes + sign * entry.size,
+      storedBytes: storedBytes + sign * entry.storedSize,
+      references: references + sign * entry.references,
+    };
+    const state = this.segments.get(entry.segment);
+    if (state !== undefined) {
+      this.setSegment(entry.segment, { ...state, live: state.live + sign * (entry.headSize + entry.storedSize) });
+    }
+  }
+
+  /** The segment reaches so far, at least. */
+  extend({ segment, end }: { readonly segment: number; readonly end: number }): void {
+    const state = this.segments.get(segment);
+    if (state === undefined || state.end < end) this.setSegment(segment, { end, live: state?.live ?? 0 });
+  }
+
+  private setSegment(segment: number, state: SegmentState): void {
+    this.segments.set(segment, state);
+    this.current.segments.set(segment, state);
+  }
+
+  dropSegment(segment: number): void {
+    this.segments.delete(segment);
+    this.current.segments.set(segment, undefined);
+  }
+
+  /** Takes the changes so far; they go into the index with `commit`, once their records are durable. */
+  prepareCommit(): IndexChanges {
+    invariant(this.leaving === undefined, "one commit at a time");
+    this.leaving = this.current;
+    this.current = new Changes();
+    const { blocks, answers, former, segments } = this.leaving;
+    return { blocks, answers, former, segments, state: { sequence: this.lastSequence, totals: this.totals } };
+  }
+
+  async commit(changes: IndexChanges): Promise<void> {
+    await this.index.commit(changes);
+    this.leaving = undefined;
+  }
+}
+
+function entryAfter(record: PackRecord, place: RecordPlace, before: BlockEntry | undefined): BlockEntry | undefined {
+  const { overflow, size, storedSize, compression, references, sequence, leaving } = record;
+  if (references === 0) return undefined;
+  const { segment, offset, headSize } = record.change === "block" ? place : before!;
+  return {
+    ...{ overflow, size, storedSize, compression, references, sequence, leaving, segment, offset, headSize },
+    counterSegment: place.segment,
+    formerKeys: [...new Set([...(before?.formerKeys ?? []), ...record.formerKeys])],
+  };
+}
+
+export function answerOf(record: PackRecord): Answer {
+  const { signature, overflow, size, storedSize, compression, references, change } = record;
+  const outcome = change === "block" ? "new" : change === "reference" || change === "count" ? "duplicate" : "removed";
+  return { signature, overflow, size, storedSize, compression, references, outcome };
+}

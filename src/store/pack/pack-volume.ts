@@ -1,0 +1,511 @@
+/**
+ * A volume of WARC segments: contents are appended as records, references and deletes as small records about them, many
+ * at a time for one sync. The index can be made again from the segments. Obeys docs/format/pack-volume.md.
+ *
+ * What is decided about a signature is decided without waiting, between looking at the state and appending the record;
+ * that is all the exclusion there is, and blocks do not get in each other's way. Where bytes have to be compared first,
+ * the state is looked at again afterwards.
+ */
+import { hash } from "node:crypto";
+import { ArchiveError, type Clock, type Random, systemClock, systemRandom, type Warning } from "../../base/index.ts";
+import type { Disk } from "../../disk/index.ts";
+import { checkAdoption } from "../adoption.ts";
+import { openEach, storeEach } from "../bulk.ts";
+import type { Codecs } from "../codec.ts";
+import { equalContents, verifyContent, verifyContentStream } from "../content-check.ts";
+import { type BlockAddress, formatAddress } from "../content-key.ts";
+import { parseSignature } from "../signature.ts";
+import type { SignatureFilter } from "../signature-filter.ts";
+import {
+  type AdoptRequest,
+  type BlockData,
+  type BlockInfo,
+  type ByteRange,
+  type CheckOptions,
+  type Finding,
+  type LeavingBlock,
+  type LocalVolume,
+  type OpenBlock,
+  REFERENCES_MAX,
+  type ReferRequest,
+  type StoreReceipt,
+  type StoreRequest,
+  type VolumeDescription,
+  type VolumeState,
+} from "../volume.ts";
+import { type VolumeSettings, writeVolumeSettings } from "../volume-settings.ts";
+import { checkPack } from "./check.ts";
+import { type CompactOptions, type CompactResult, compactPack } from "./compact.ts";
+import { LARGE_HEAD_SIZE, LargeBlock } from "./large-block.ts";
+import { LiveFilter } from "./live-filter.ts";
+import { LmdbIndex } from "./lmdb-index.ts";
+import { PackCore } from "./pack-core.ts";
+import type { Answer, BlockEntry, PackIndex } from "./pack-index.ts";
+import { formatHead, type PackRecord } from "./pack-record.ts";
+import { answerOf } from "./pack-state.ts";
+import { SMALL_SIZE_MAX } from "./segment-files.ts";
+
+export interface PackOptions {
+  readonly codecs: Codecs;
+  readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
+  /** A segment is sealed when it is this large; default 1 GiB. */
+  readonly segmentSizeMax?: number | undefined;
+  /** Default: LMDB in the folder. */
+  readonly openIndex?: (() => PackIndex) | undefined;
+  readonly onWarning?: ((warning: Warning) => void) | undefined;
+}
+
+export const SEGMENT_SIZE_DEFAULT = 1 << 30;
+
+/** A content on its way into the volume. */
+interface Deposit {
+  readonly signature: string;
+  readonly size: number;
+  readonly compression: string;
+  /** What makes a block a duplicate. */
+  readonly duplicate: "size" | "bytes" | "never";
+  /** References that come with it. */
+  readonly references: number;
+  readonly formerKeys: readonly string[];
+  readonly requestId: string | undefined;
+}
+
+export function openPack(
+  disk: Disk,
+  folder: string,
+  settings: VolumeSettings,
+  options: PackOptions,
+): Promise<PackVolume> {
+  return PackVolume.open(disk, folder, settings, options);
+}
+
+export class PackVolume implements LocalVolume {
+  readonly folder: string;
+  private readonly disk: Disk;
+  private settings: VolumeSettings;
+  private readonly options: PackOptions;
+  private readonly random: Random;
+  private readonly clock: Clock;
+  private core: PackCore;
+  private reopening: Promise<void> | undefined;
+  private readonly liveFilter = new LiveFilter();
+
+  static async open(disk: Disk, folder: string, settings: VolumeSettings, options: PackOptions): Promise<PackVolume> {
+    return new PackVolume(disk, folder, settings, options, await openCore(disk, folder, settings, options));
+  }
+
+  private constructor(disk: Disk, folder: string, settings: VolumeSettings, options: PackOptions, core: PackCore) {
+    this.disk = disk;
+    this.folder = folder;
+    this.settings = settings;
+    this.options = options;
+    this.random = options.random ?? systemRandom;
+    this.clock = options.clock ?? systemClock;
+    this.core = core;
+  }
+
+  /** The core, where it can be used at once; else what to wait for. */
+  private ready(): PackCore | Promise<void> {
+    if (this.core.failed) return (this.reopening ??= this.reopen());
+    return this.core.busy ?? this.core;
+  }
+
+  /** After a write failed: what is durable is read anew. */
+  private async reopen(): Promise<void> {
+    try {
+      await this.core.close().catch(() => {});
+      this.core = await openCore(this.disk, this.folder, this.settings, this.options);
+    } finally {
+      this.reopening = undefined;
+    }
+  }
+
+  /** Does `work` as soon as records can be appended, and without anything in between. */
+  private async act<T>(work: (core: PackCore) => T | Promise<T>): Promise<T> {
+    for (;;) {
+      const ready = this.ready();
+      if (ready instanceof PackCore) return work(ready);
+      await ready;
+    }
+  }
+
+  async describe(): Promise<VolumeDescription> {
+    const { id, layout, signature, state } = this.settings;
+    return { id, layout, signature, state, ...this.core.state.summary };
+  }
+
+  setState(state: VolumeState): void {
+    this.settings = { ...this.settings, state };
+    writeVolumeSettings(this.disk, this.folder, this.settings);
+  }
+
+  async refer(request: ReferRequest): Promise<StoreReceipt | undefined> {
+    const signature = parseSignature(request.signature, this.settings.signature);
+    const { size, compared } = request;
+    const deposit: Deposit = {
+      ...{
+        signature,
+        size,
+        compression: compared?.compression ?? "none",
+        references: 1,
+        formerKeys: [],
+        adopted: false,
+      },
+      duplicate: compared === undefined ? "size" : "bytes",
+      requestId: checkRequestId(request.requestId),
+    };
+    if (compared === undefined) return this.place(deposit, undefined);
+    return this.withData(compared.data, (data) => this.place(deposit, undefined, data));
+  }
+
+  async store(request: StoreRequest): Promise<StoreReceipt> {
+    const { mode, size, compression, data } = request;
+    const signature = parseSignature(request.signature, this.settings.signature);
+    const deposit: Deposit = {
+      ...{ signature, size, compression, references: 1, formerKeys: [] },
+      duplicate: mode === "compare" ? "bytes" : mode === "force-new" ? "never" : "size",
+      requestId: checkRequestId(request.requestId),
+    };
+    return this.deposit(deposit, data);
+  }
+
+  storeAll(requests: AsyncIterable<StoreRequest> | Iterable<StoreRequest>) {
+    return storeEach(this, requests);
+  }
+
+  async adopt(request: AdoptRequest): Promise<StoreReceipt> {
+    const { size, compression, references, data, formerKeys } = request;
+    checkAdoption(request);
+    const signature = parseSignature(request.signature, this.settings.signature);
+    if (this.settings.state === "read-only") throw readOnly(this.folder);
+    const requestId = checkRequestId(request.requestId);
+    return this.deposit({ signature, size, compression, references, formerKeys, requestId, duplicate: "bytes" }, data);
+  }
+
+  /** Verifies the content and places it. */
+  private async deposit(deposit: Deposit, data: BlockData): Promise<StoreReceipt> {
+    const { codecs } = this.options;
+    codecs.get(deposit.compression);
+    return this.withData(data, async (held) => {
+      if (held instanceof Uint8Array) {
+        verifyContent(codecs, this.settings.signature, deposit, held);
+        const made = await this.place(deposit, (core, record) => this.appendBlock(core, record, held), held);
+        return made!;
+      }
+      await verifyContentStream(codecs, this.settings.signature, deposit, held.data() as AsyncIterable<Uint8Array>);
+      const made = await this.place(deposit, (core, record) => this.finishLarge(core, record, held), held);
+      return made!;
+    });
+  }
+
+  /** Holds small data, and puts large data into a file; for the time of `use`. */
+  private async withData<T>(data: BlockData, use: (held: Uint8Array | LargeBlock) => Promise<T>): Promise<T> {
+    if (data instanceof Uint8Array && data.length <= SMALL_SIZE_MAX) return use(data);
+    const { small, all } = data instanceof Uint8Array ? { small: undefined, all: once(data) } : await take(data);
+    if (small !== undefined) return use(small);
+    using large = await LargeBlock.receive(this.disk, this.folder, this.random, all);
+    return await use(large);
+  }
+
+  /** Finds a duplicate and counts, or makes a block with `make`; absent where there is neither. */
+  private async place(
+    deposit: Deposit,
+    make: ((core: PackCore, record: PackRecord) => Promise<void>) | undefined,
+    held?: Uint8Array | LargeBlock,
+  ): Promise<StoreReceipt | undefined> {
+    let compared: Compared | undefined;
+    for (;;) {
+      const outcome = await this.act((core) => this.placeNow(core, deposit, make, held, compared));
+      if (outcome === undefined || "references" in outcome) return outcome;
+      compared = outcome;
+    }
+  }
+
+  /** The receipt; or what comparing bytes came to, for another try: anything may have happened meanwhile. */
+  private placeNow(
+    core: PackCore,
+    deposit: Deposit,
+    make: ((core: PackCore, record: PackRecord) => Promise<void>) | undefined,
+    held: Uint8Array | LargeBlock | undefined,
+    compared: Compared | undefined,
+  ): undefined | Promise<StoreReceipt | Compared | undefined> {
+    const told = this.told(core, deposit.requestId);
+    if (told !== undefined) return told as Promise<StoreReceipt>;
+    const { signature } = deposit;
+    const blocks = core.state.blocks(signature);
+    const alike = deposit.duplicate === "never" ? [] : blocks.filter(({ size }) => size === deposit.size);
+    if (deposit.duplicate === "bytes" && alike.length > 0 && compared?.places !== placesOf(alike)) {
+      return this.compare(core, alike, deposit, held!);
+    }
+    const found = deposit.duplicate === "bytes" ? alike.find((entry) => placeOf(entry) === compared?.equal) : alike[0];
+    if (found !== undefined) return this.append(core, this.counted(core, deposit, found));
+    if (make === undefined) return undefined;
+    const record = this.newBlock(core, deposit, blocks, held!);
+    return make(core, record).then(() => answerOf(record) as StoreReceipt);
+  }
+
+  private async append(core: PackCore, record: PackRecord): Promise<StoreReceipt> {
+    await core.durable(core.append(record, NOTHING));
+    return answerOf(record) as StoreReceipt;
+  }
+
+  /** What was answered to this request before, once it is durable. */
+  private told(core: PackCore, requestId: string | undefined): Promise<Answer> | undefined {
+    const answer = requestId === undefined ? undefined : core.state.answer(requestId);
+    return answer === undefined ? undefined : core.settle().then(() => answer);
+  }
+
+  private async compare(
+    core: PackCore,
+    alike: readonly BlockEntry[],
+    { signature, compression, size }: Deposit,
+    held: Uint8Array | LargeBlock,
+  ): Promise<Compared> {
+    const places = placesOf(alike);
+    for (const entry of alike) {
+      // Compaction may have carried it elsewhere while another one was compared.
+      if (!core.state.blocks(signature).some((now) => placeOf(now) === placeOf(entry))) break;
+      const there = { compression: entry.compression, size: entry.size, data: await this.read(core, entry) };
+      const data = held instanceof Uint8Array ? held : held.data();
+      if (await equalContents(this.options.codecs, { compression, size, data }, there)) {
+        return { places, equal: placeOf(entry) };
+      }
+    }
+    return { places, equal: undefined };
+  }
+
+  private counted(core: PackCore, deposit: Deposit, entry: BlockEntry): PackRecord {
+    const { signature, requestId, formerKeys } = deposit;
+    if (entry.leaving) throw moving({ signature, overflow: entry.overflow });
+    const references = entry.references + deposit.references;
+    if (references > REFERENCES_MAX) {
+      throw new ArchiveError(
+        "HT_TOO_LARGE",
+        `${formatAddress({ ...entry, signature })} has no room for more references`,
+      );
+    }
+    const change = "reference";
+    return { ...this.about(core, signature, entry), change, references, requestId, formerKeys };
+  }
+
+  private newBlock(
+    core: PackCore,
+    deposit: Deposit,
+    blocks: readonly BlockEntry[],
+    held: Uint8Array | LargeBlock,
+  ): PackRecord {
+    const { signature, size, compression, references, requestId, formerKeys } = deposit;
+    if (this.settings.state === "read-only") throw readOnly(this.folder);
+    const taken = new Set(blocks.map((entry) => entry.overflow));
+    let overflow = 0;
+    while (taken.has(overflow)) overflow++;
+    this.liveFilter.add(signature);
+    return {
+      ...{ change: "block", algorithm: this.settings.signature, signature, overflow, size, compression, references },
+      ...{ requestId, formerKeys, leaving: false },
+      storedSize: held instanceof Uint8Array ? held.length : held.storedSize,
+      sequence: core.state.nextSequence(),
+    };
+  }
+
+  /** A record about a block that is there. */
+  private about(core: PackCore, signature: string, entry: BlockEntry): Omit<PackRecord, "change"> {
+    const { overflow, size, storedSize, compression, references, leaving } = entry;
+    return {
+      ...{
+        algorithm: this.settings.signature,
+        signature,
+        overflow,
+        size,
+        storedSize,
+        compression,
+        references,
+        leaving,
+      },
+      ...{ requestId: undefined, formerKeys: [] },
+      sequence: core.state.nextSequence(),
+    };
+  }
+
+  private async appendBlock(core: PackCore, record: PackRecord, data: Uint8Array): Promise<void> {
+    await core.durable(core.append(record, data, hash("sha256", data, "hex")));
+  }
+
+  private async finishLarge(core: PackCore, record: PackRecord, large: LargeBlock): Promise<void> {
+    const head = formatHead(record, {
+      volumeId: this.settings.id,
+      nowMs: this.clock.now(),
+      blockDigest: large.digest,
+      headSize: LARGE_HEAD_SIZE,
+    });
+    core.state.apply(record, large.finish(head, core.nextSegment()));
+    core.changed();
+  }
+
+  async find(signatures: readonly string[]): Promise<readonly (readonly BlockInfo[])[]> {
+    const { state } = this.core;
+    return signatures.map((text) => {
+      const signature = parseSignature(text, this.settings.signature);
+      return state.blocks(signature).map((entry) => infoOf(signature, entry));
+    });
+  }
+
+  async open(address: BlockAddress, range?: ByteRange): Promise<OpenBlock | undefined> {
+    const { core } = this;
+    const entry = core.state.block(address);
+    if (entry === undefined) return undefined;
+    const { signature, overflow } = address;
+    return { ...infoOf(signature, { ...entry, overflow }), data: await this.read(core, entry, range) };
+  }
+
+  /** The stored bytes, which may have to become durable first: what is not yet is not in the file either. */
+  private read(core: PackCore, entry: BlockEntry, range?: ByteRange): BlockData | Promise<BlockData> {
+    const end = entry.offset + entry.headSize + entry.storedSize;
+    if (core.writer.isDurable(entry.segment, end)) return core.files.read(entry, range);
+    return core.settle().then(() => core.files.read(entry, range));
+  }
+
+  openAll(addresses: AsyncIterable<BlockAddress> | Iterable<BlockAddress>) {
+    return openEach(this, addresses);
+  }
+
+  async remove(address: BlockAddress, requestId?: string): Promise<BlockInfo | undefined> {
+    checkRequestId(requestId);
+    return this.act(async (core) => {
+      const told = this.told(core, requestId);
+      if (told !== undefined) return withoutOutcome(await told);
+      const entry = core.state.block(address);
+      if (entry === undefined) return undefined;
+      if (entry.leaving) throw moving(address);
+      const about = this.about(core, address.signature, entry);
+      const record: PackRecord = { ...about, change: "delete", references: entry.references - 1, requestId };
+      return withoutOutcome(await this.append(core, record));
+    });
+  }
+
+  leave(address: BlockAddress): Promise<LeavingBlock | undefined> {
+    return this.act(async (core) => {
+      const entry = core.state.block(address);
+      if (entry === undefined) return undefined;
+      if (entry.leaving) await core.settle();
+      else {
+        const about = this.about(core, address.signature, entry);
+        await this.append(core, { ...about, change: "leave", leaving: true });
+      }
+      const block = await this.open(address);
+      return block === undefined ? undefined : { ...block, formerKeys: entry.formerKeys };
+    });
+  }
+
+  left(address: BlockAddress): Promise<void> {
+    return this.act(async (core) => {
+      const entry = core.state.block(address);
+      if (entry?.leaving !== true) return;
+      await this.append(core, { ...this.about(core, address.signature, entry), change: "left", references: 0 });
+    });
+  }
+
+  async follow(formerKey: string): Promise<BlockAddress | undefined> {
+    return this.core.state.former(formerKey);
+  }
+
+  async *list(after?: BlockAddress): AsyncGenerator<BlockInfo> {
+    await this.core.commit();
+    for (const { signature, entry } of this.core.entries(after?.signature)) {
+      if (after?.signature === signature && entry.overflow <= after.overflow) continue;
+      yield infoOf(signature, entry);
+    }
+  }
+
+  filter(): Promise<SignatureFilter> {
+    return this.liveFilter.get(this.core);
+  }
+
+  async *check(options: CheckOptions = {}): AsyncGenerator<Finding> {
+    await this.core.commit();
+    yield* checkPack(this.disk, this.core, this.settings, this.options.codecs, options);
+  }
+
+  /** Gives back the space of what was deleted, while the volume is in use. */
+  async compact(options: CompactOptions = {}): Promise<CompactResult> {
+    return compactPack(this.disk, this.settings, (work) => this.act(work), options);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.core.close();
+  }
+}
+
+const NOTHING = new Uint8Array(0);
+
+/** What comparing bytes came to: with which blocks, and which of them is equal. */
+interface Compared {
+  readonly places: string;
+  readonly equal: string | undefined;
+}
+
+function placeOf({ segment, offset }: BlockEntry): string {
+  return `${segment}:${offset}`;
+}
+
+function placesOf(entries: readonly BlockEntry[]): string {
+  return entries.map(placeOf).join();
+}
+
+function openCore(disk: Disk, folder: string, settings: VolumeSettings, options: PackOptions): Promise<PackCore> {
+  return PackCore.open({
+    ...{ disk, folder, settings },
+    clock: options.clock ?? systemClock,
+    segmentSizeMax: options.segmentSizeMax ?? SEGMENT_SIZE_DEFAULT,
+    openIndex: options.openIndex ?? (() => LmdbIndex.open(disk, folder)),
+    onWarning: options.onWarning,
+  });
+}
+
+function infoOf(signature: string, entry: BlockEntry): BlockInfo {
+  const { overflow, size, storedSize, compression, references } = entry;
+  return { signature, overflow, size, storedSize, compression, references };
+}
+
+function withoutOutcome({ outcome: _, ...info }: Answer): BlockInfo {
+  return info;
+}
+
+/** They stand in header lines. */
+function checkRequestId(id: string | undefined): string | undefined {
+  if (id === undefined || /^[\x21-\x7e]{1,200}$/.test(id)) return id;
+  throw new ArchiveError("HT_USAGE", `not an id of a request: ${id.slice(0, 200)}`);
+}
+
+function readOnly(folder: string): ArchiveError {
+  return new ArchiveError("HT_READ_ONLY", `${folder}: the volume is read-only`, { file: folder });
+}
+
+function moving(address: BlockAddress): ArchiveError {
+  return new ArchiveError("HT_MOVING", `${formatAddress(address)} is on its way to another volume`);
+}
+
+async function* once(data: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield data;
+}
+
+/** All of it where it is small; else a stream of what was taken already and what is still to come. */
+async function take(
+  data: AsyncIterable<Uint8Array>,
+): Promise<{ small: Uint8Array | undefined; all: AsyncIterable<Uint8Array> }> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  const iterator = data[Symbol.asyncIterator]();
+  while (size <= SMALL_SIZE_MAX) {
+    const { done, value } = await iterator.next();
+    if (done === true) return { small: Buffer.concat(pieces), all: once(NOTHING) };
+    pieces.push(Buffer.from(value));
+    size += value.length;
+  }
+  async function* all(): AsyncGenerator<Uint8Array> {
+    yield* pieces;
+    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value;
+  }
+  return { small: undefined, all: all() };
+}

@@ -1,0 +1,102 @@
+/** Segments as files: their names, and the reading of their records one after another. */
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import type { Disk, DiskFile } from "../../disk/index.ts";
+import { WarcReader, type WarcRecord } from "../../warc/index.ts";
+import { holdsChecksum, type PackRecord, parseHead } from "./pack-record.ts";
+
+const FOLDER = "segments";
+const NAME = /^(\d{6,})\.warc$/;
+/** Behind every record: two line ends. */
+export const SEPARATOR_SIZE = 4;
+
+export function segmentFolder(folder: string): string {
+  return join(folder, FOLDER);
+}
+
+export function segmentPath(folder: string, segment: number): string {
+  return join(folder, FOLDER, `${String(segment).padStart(6, "0")}.warc`);
+}
+
+/** The numbers of the segments that are there, in order. */
+export function listSegments(disk: Disk, folder: string): number[] {
+  if (disk.stat(segmentFolder(folder)) === undefined) return [];
+  const names = disk.list(segmentFolder(folder)).map(({ name }) => NAME.exec(name)?.[1]);
+  return names
+    .filter((digits) => digits !== undefined)
+    .map(Number)
+    .sort((one, other) => one - other);
+}
+
+export interface ScannedRecord {
+  /** Absent for the record at the start of a segment that tells what it is. */
+  readonly record: PackRecord | undefined;
+  readonly offset: number;
+  readonly headSize: number;
+  /** Behind the record and its separator. */
+  readonly end: number;
+}
+
+export interface ScanEvents {
+  onRecord(scanned: ScannedRecord): void;
+  /** What lies there is no whole record. Says whether to look for the next one. */
+  onDamage(offset: number, message: string): boolean;
+  /** Whether to read the bytes of blocks and hold them against their digests. */
+  readonly verify: boolean;
+}
+
+/** Reads a segment from `start` on; the end of what is whole and in order. */
+export function scanSegment(file: DiskFile, start: number, events: ScanEvents): number {
+  let position = start;
+  const source = {
+    name: file.path,
+    seekable: true,
+    size: file.size(),
+    read: (into: Uint8Array, at: number) => file.read(into, at),
+  };
+  if (source.size <= start) return start;
+  const reader = new WarcReader(source, { start, onWarning: () => {} });
+  try {
+    for (const record of reader) {
+      if (record.offset !== position && !events.onDamage(position, "bytes that are no record")) return position;
+      const { offset } = record;
+      const scanned = examine(record, events.verify);
+      if (typeof scanned === "string") {
+        if (!events.onDamage(offset, scanned)) return offset;
+        continue;
+      }
+      if (scanned.end > source.size) {
+        events.onDamage(offset, "cut off");
+        return offset;
+      }
+      position = scanned.end;
+      events.onRecord(scanned);
+    }
+  } finally {
+    reader.close();
+  }
+  if (position < source.size) events.onDamage(position, "bytes that are no record");
+  return position;
+}
+
+/** The record, or what is wrong with it. */
+function examine(record: WarcRecord, verify: boolean): ScannedRecord | string {
+  const { offset, headers, blockSize } = record;
+  const headSize = headers.text.length;
+  if (!holdsChecksum(headers)) return "a header that does not hold its checksum";
+  if (blockSize === undefined) return "a header without a length";
+  const parsed = parseHead(headers);
+  if (parsed === undefined && record.type !== "warcinfo") return "a record that is none of a volume";
+  const claim = headers.get("warc-block-digest");
+  if (verify && claim !== undefined) {
+    const hash = createHash("sha256");
+    let size = 0;
+    for (let piece = record.read(); piece !== undefined; piece = record.read()) {
+      hash.update(piece);
+      size += piece.length;
+    }
+    if (size !== blockSize) return "cut off";
+    if (`sha256:${hash.digest("hex")}` !== claim) return "a block that does not hold its digest";
+  }
+  return { record: parsed, offset, headSize, end: offset + headSize + blockSize + SEPARATOR_SIZE };
+}
