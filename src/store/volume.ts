@@ -48,7 +48,7 @@ export type BlockData = Uint8Array | AsyncIterable<Uint8Array>;
 export interface ReferRequest {
   readonly signature: string;
   readonly size: number;
-  /** Names the request: said again, it counts once. */
+  /** Names the request: said again, it counts once. 1 to 128 characters of ASCII without blanks, or HT_USAGE. */
   readonly requestId?: string | undefined;
   /** Given, the block must also have these bytes: the `compare` mode. */
   readonly compared?: { readonly compression: string; readonly data: BlockData } | undefined;

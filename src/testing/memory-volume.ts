@@ -19,6 +19,7 @@ import type {
 } from "../store/index.ts";
 import {
   checkAdoption,
+  checkRequestId,
   equalContents,
   formatAddress,
   gather,
@@ -86,10 +87,11 @@ export class MemoryVolume implements Volume {
       .sort((one, other) => one.overflow - other.overflow);
   }
 
-  private once<T extends StoreReceipt | BlockInfo>(
+  private async once<T extends StoreReceipt | BlockInfo>(
     requestId: string | undefined,
     work: () => Promise<T | undefined>,
   ): Promise<T | undefined> {
+    checkRequestId(requestId);
     return this.inTurn(async () => {
       const before = requestId === undefined ? undefined : this.answers.get(requestId);
       if (before !== undefined) return before as T;
