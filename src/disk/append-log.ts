@@ -19,13 +19,16 @@ export interface AppendLogOptions {
 }
 
 interface Pending {
-  readonly bytes: Uint8Array;
+  readonly pieces: readonly Uint8Array[];
+  readonly size: number;
   readonly resolve: (position: number) => void;
   readonly reject: (error: unknown) => void;
 }
 
-interface Accepted extends Pending {
+interface Accepted {
   readonly position: number;
+  readonly resolve: (position: number) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 export class AppendLog implements AsyncDisposable {
@@ -62,14 +65,16 @@ export class AppendLog implements AsyncDisposable {
   }
 
   /**
-   * Resolves to the position of `bytes` once they are durable. They must not change before that. An empty append
-   * resolves when all before it is durable.
+   * Resolves to the position of the pieces, which follow each other, once they are durable. They must not change before
+   * that. An empty append resolves when all before it is durable.
    */
-  append(bytes: Uint8Array): Promise<number> {
+  append(...pieces: readonly Uint8Array[]): Promise<number> {
     invariant(!this.#closed, `${this.#file.path} is appended to after close`);
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
+    let size = 0;
+    for (const piece of pieces) size += piece.length;
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ bytes, resolve, reject });
+      this.#waiting.push({ pieces, size, resolve, reject });
       this.#acceptWaiting();
       this.#running ??= this.#run();
     });
@@ -91,11 +96,14 @@ export class AppendLog implements AsyncDisposable {
     for (const pending of this.#waiting) {
       const unsyncedSize = this.#end - this.#durableEnd;
       // One that is larger than the limit by itself goes when nothing else is under way.
-      if (unsyncedSize > 0 && unsyncedSize + pending.bytes.length > this.#unsyncedSizeMax) break;
+      if (unsyncedSize > 0 && unsyncedSize + pending.size > this.#unsyncedSizeMax) break;
       count++;
-      this.#group.push({ ...pending, position: this.#end });
-      this.#end += pending.bytes.length;
-      this.#put(pending.bytes);
+      const { resolve, reject } = pending;
+      this.#group.push({ position: this.#end, resolve, reject });
+      for (const piece of pending.pieces) {
+        this.#end += piece.length;
+        this.#put(piece);
+      }
     }
     this.#waiting.splice(0, count);
   }

@@ -8,33 +8,32 @@ const LEAVING = 1;
 const FIXED_SIZE = 50;
 
 export function encodeEntries(entries: readonly BlockEntry[]): Buffer {
-  const texts = entries.map(({ compression, formerKeys }) => [
-    Buffer.from(compression),
-    Buffer.from(formerKeys.join(" ")),
-  ]);
-  const size = texts.reduce((sum, [one, other]) => sum + FIXED_SIZE + one!.length + other!.length, 1);
-  const bytes = Buffer.alloc(size);
+  const formers = entries.map(({ formerKeys }) => formerKeys.join(" "));
+  let size = 1;
+  for (const [i, { compression }] of entries.entries()) size += FIXED_SIZE + compression.length + formers[i]!.length;
+  const bytes = Buffer.allocUnsafe(size);
   bytes[0] = VERSION;
   let at = 1;
-  for (const [i, entry] of entries.entries()) {
-    const [compression, former] = texts[i]!;
-    bytes.writeUInt32BE(entry.overflow, at);
-    bytes.writeUIntBE(entry.size, at + 4, 6);
-    bytes.writeUIntBE(entry.storedSize, at + 10, 6);
-    bytes.writeUInt32BE(entry.references, at + 16);
-    bytes.writeUInt32BE(entry.segment, at + 20);
-    bytes.writeUIntBE(entry.offset, at + 24, 6);
-    bytes.writeUInt32BE(entry.headSize, at + 30);
-    bytes.writeUInt32BE(entry.counterSegment, at + 34);
-    bytes.writeUIntBE(entry.sequence, at + 38, 6);
-    bytes[at + 44] = entry.leaving ? LEAVING : 0;
-    bytes[at + 45] = compression!.length;
-    bytes.writeUInt32BE(former!.length, at + 46);
-    at += FIXED_SIZE;
-    at += compression!.copy(bytes, at);
-    at += former!.copy(bytes, at);
-  }
+  for (const [i, entry] of entries.entries()) at = encodeEntry(bytes, at, entry, formers[i]!);
   return bytes;
+}
+
+function encodeEntry(bytes: Buffer, at: number, entry: BlockEntry, former: string): number {
+  bytes.writeUInt32BE(entry.overflow, at);
+  bytes.writeUIntBE(entry.size, at + 4, 6);
+  bytes.writeUIntBE(entry.storedSize, at + 10, 6);
+  bytes.writeUInt32BE(entry.references, at + 16);
+  bytes.writeUInt32BE(entry.segment, at + 20);
+  bytes.writeUIntBE(entry.offset, at + 24, 6);
+  bytes.writeUInt32BE(entry.headSize, at + 30);
+  bytes.writeUInt32BE(entry.counterSegment, at + 34);
+  bytes.writeUIntBE(entry.sequence, at + 38, 6);
+  bytes[at + 44] = entry.leaving ? LEAVING : 0;
+  bytes[at + 45] = entry.compression.length;
+  bytes.writeUInt32BE(former.length, at + 46);
+  const textAt = at + FIXED_SIZE;
+  const formerAt = textAt + bytes.write(entry.compression, textAt, "latin1");
+  return formerAt + bytes.write(former, formerAt, "latin1");
 }
 
 export function decodeEntries(bytes: Buffer): BlockEntry[] {

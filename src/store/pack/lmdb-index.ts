@@ -37,8 +37,7 @@ export class LmdbIndex implements PackIndex {
   private orderNext: number;
 
   /** Makes the index where there is none. */
-  static open(disk: Disk, volumeFolder: string): LmdbIndex {
-    const folder = indexFolder(volumeFolder);
+  static open(disk: Disk, folder: string): LmdbIndex {
     disk.makeFolder(folder);
     try {
       return new LmdbIndex(folder);

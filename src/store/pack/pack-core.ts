@@ -2,7 +2,7 @@
  * A pack volume that is open: its state, the segment that is written, and the index that follows. What was opened stays
  * so until a write fails; then all of it is thrown away and opened again from what is durable.
  */
-import { ArchiveError, type Clock, type Warning } from "../../base/index.ts";
+import { ArchiveError, type Clock, invariant, type Warning } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import type { VolumeSettings } from "../volume-settings.ts";
 import type { BlockEntry, PackIndex } from "./pack-index.ts";
@@ -33,7 +33,7 @@ export class PackCore {
   readonly folder: string;
   private readonly options: PackCoreOptions;
   private readonly index: PackIndex;
-  writer: SegmentWriter;
+  private current: SegmentWriter | undefined;
   /** Set while nothing may be appended. */
   private turning: Promise<void> | undefined;
   private committing: Promise<void> | undefined;
@@ -59,10 +59,15 @@ export class PackCore {
     this.index = index;
     this.state = new PackState(index);
     this.files = new SegmentFiles(options.disk, options.folder);
-    this.writer = new SegmentWriter(options.disk, options.folder, this.catchUp());
+  }
+
+  get writer(): SegmentWriter {
+    invariant(this.current !== undefined, "a volume that is not open yet");
+    return this.current;
   }
 
   private async start(): Promise<void> {
+    this.current = new SegmentWriter(this.options.disk, this.folder, await this.catchUp());
     if (this.writer.size === 0) await this.begin();
     if (this.state.uncommitted > 0) await this.commit();
   }
@@ -73,13 +78,17 @@ export class PackCore {
   }
 
   /** Reads what the index does not know yet; the number of the segment to go on with. */
-  private catchUp(): number {
+  private async catchUp(): Promise<number> {
     const { disk, folder } = this.options;
     const segments = listSegments(disk, folder);
     const afresh = this.state.segments.size === 0;
     const active = afresh ? undefined : this.lastLog(segments);
     this.state.beginReplay();
-    for (const segment of segments) this.readSegment(segment, segment === active);
+    for (const segment of segments) {
+      this.readSegment(segment, segment === active);
+      // All of it is durable, for it was read.
+      if (this.state.uncommitted > UNCOMMITTED_MAX) await this.state.commit(this.state.prepareCommit());
+    }
     this.state.endReplay();
     const present = new Set(segments);
     for (const segment of [...this.state.segments.keys()]) {
@@ -188,7 +197,7 @@ export class PackCore {
   private async turnOver(): Promise<void> {
     await this.writer.settle();
     await this.writer.close();
-    this.writer = new SegmentWriter(this.options.disk, this.folder, this.nextSegment());
+    this.current = new SegmentWriter(this.options.disk, this.folder, this.nextSegment());
     await this.begin();
   }
 
@@ -253,7 +262,7 @@ export class PackCore {
       if (!(error instanceof ArchiveError)) throw error;
     } finally {
       await this.committing?.catch(() => {});
-      await this.writer.close();
+      await this.current?.close();
       this.files[Symbol.dispose]();
       await this.index.close();
     }

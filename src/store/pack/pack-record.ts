@@ -46,6 +46,15 @@ function changeId(volumeId: string, sequence: number): string {
   return recordId(volumeId, `change ${sequence}`);
 }
 
+let lastDate = { second: Number.NaN, text: "" };
+
+/** To the second. Most records share it with the one before. */
+function dateOf(nowMs: number): string {
+  const second = Math.floor(nowMs / 1000);
+  if (second !== lastDate.second) lastDate = { second, text: formatIso(second * 1000) };
+  return lastDate.text;
+}
+
 export interface HeadOptions {
   readonly volumeId: string;
   readonly nowMs: number;
@@ -63,7 +72,7 @@ export function formatHead(record: PackRecord, options: HeadOptions): Buffer {
   const type = isBlock ? "resource" : record.change === "reference" ? "revisit" : "metadata";
   let text = `WARC/1.1\r\nWARC-Type: ${type}\r\nWARC-Record-ID: ${
     isBlock ? recordId(volumeId, address) : changeId(volumeId, record.sequence)
-  }\r\nWARC-Date: ${formatIso(nowMs)}\r\nWARC-Target-URI: ${BLOCK_URI_PREFIX}${address}\r\n`;
+  }\r\nWARC-Date: ${dateOf(nowMs)}\r\nWARC-Target-URI: ${BLOCK_URI_PREFIX}${address}\r\n`;
   if (isBlock) text += `WARC-Block-Digest: sha256:${blockDigest}\r\nContent-Type: application/octet-stream\r\n`;
   else text += `WARC-Refers-To: ${recordId(volumeId, address)}\r\n${CHANGE_FIELD}: ${record.change}\r\n`;
   if (type === "revisit") text += `WARC-Profile: ${REFERENCE_PROFILE}\r\n`;
@@ -151,7 +160,7 @@ export function formatWarcinfo(volumeId: string, nowMs: number): Buffer {
     "WARC/1.1",
     "WARC-Type: warcinfo",
     `WARC-Record-ID: ${recordId(volumeId, `segment ${nowMs}`)}`,
-    `WARC-Date: ${formatIso(nowMs)}`,
+    `WARC-Date: ${dateOf(nowMs)}`,
     `Holotype-Volume: ${volumeId}`,
     "Content-Type: application/warc-fields",
     "Content-Length: 0",

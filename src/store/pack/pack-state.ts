@@ -32,7 +32,7 @@ export class PackState {
   private current = new Changes();
   /** What is on its way into the index. */
   private leaving: Changes | undefined;
-  private totals: IndexTotals;
+  private readonly totals: { -readonly [K in keyof IndexTotals]: number };
   private lastSequence: number;
   /** While segments are read: changes of blocks that have not been met yet, the last of each. */
   private early: Map<string, { readonly record: PackRecord; readonly place: RecordPlace }> | undefined;
@@ -40,7 +40,7 @@ export class PackState {
   constructor(index: PackIndex) {
     this.index = index;
     this.segments = index.segments();
-    this.totals = index.state.totals;
+    this.totals = { ...index.state.totals };
     this.lastSequence = index.state.sequence;
   }
 
@@ -119,10 +119,11 @@ export class PackState {
 
   private replace(record: PackRecord, place: RecordPlace, before: BlockEntry | undefined): void {
     const { signature } = record;
-    const others = this.blocks(signature).filter(({ overflow }) => overflow !== record.overflow);
     const after = entryAfter(record, place, before);
-    const entries = after === undefined ? others : [...others, after].sort((a, b) => a.overflow - b.overflow);
-    this.current.blocks.set(signature, entries);
+    const others = this.blocks(signature).filter(({ overflow }) => overflow !== record.overflow);
+    if (after !== undefined) others.push(after);
+    if (others.length > 1) others.sort((one, other) => one.overflow - other.overflow);
+    this.current.blocks.set(signature, others);
     this.count(before, -1);
     this.count(after, 1);
     this.linkFormer(record, before, after);
@@ -136,17 +137,15 @@ export class PackState {
 
   private count(entry: BlockEntry | undefined, sign: 1 | -1): void {
     if (entry === undefined) return;
-    const { blocks, contentBytes, storedBytes, references } = this.totals;
-    this.totals = {
-      blocks: blocks + sign,
-      contentBytes: contentBytes + sign * entry.size,
-      storedBytes: storedBytes + sign * entry.storedSize,
-      references: references + sign * entry.references,
-    };
+    const { totals } = this;
+    totals.blocks += sign;
+    totals.contentBytes += sign * entry.size;
+    totals.storedBytes += sign * entry.storedSize;
+    totals.references += sign * entry.references;
     const state = this.segments.get(entry.segment);
-    if (state !== undefined) {
-      this.setSegment(entry.segment, { ...state, live: state.live + sign * (entry.headSize + entry.storedSize) });
-    }
+    if (state === undefined) return;
+    const live = state.live + sign * (entry.headSize + entry.storedSize);
+    this.setSegment(entry.segment, { end: state.end, live });
   }
 
   /** The segment reaches so far, at least. */
@@ -171,7 +170,7 @@ export class PackState {
     this.leaving = this.current;
     this.current = new Changes();
     const { blocks, answers, former, segments } = this.leaving;
-    return { blocks, answers, former, segments, state: { sequence: this.lastSequence, totals: this.totals } };
+    return { blocks, answers, former, segments, state: { sequence: this.lastSequence, totals: { ...this.totals } } };
   }
 
   async commit(changes: IndexChanges): Promise<void> {
@@ -180,14 +179,25 @@ export class PackState {
   }
 }
 
+const NO_KEYS: readonly string[] = [];
+
 function entryAfter(record: PackRecord, place: RecordPlace, before: BlockEntry | undefined): BlockEntry | undefined {
-  const { overflow, size, storedSize, compression, references, sequence, leaving } = record;
-  if (references === 0) return undefined;
+  if (record.references === 0) return undefined;
   const { segment, offset, headSize } = record.change === "block" ? place : before!;
+  const old = before?.formerKeys ?? NO_KEYS;
   return {
-    ...{ overflow, size, storedSize, compression, references, sequence, leaving, segment, offset, headSize },
+    overflow: record.overflow,
+    size: record.size,
+    storedSize: record.storedSize,
+    compression: record.compression,
+    references: record.references,
+    segment,
+    offset,
+    headSize,
     counterSegment: place.segment,
-    formerKeys: [...new Set([...(before?.formerKeys ?? []), ...record.formerKeys])],
+    sequence: record.sequence,
+    leaving: record.leaving,
+    formerKeys: record.formerKeys.length === 0 ? old : [...new Set([...old, ...record.formerKeys])],
   };
 }
 

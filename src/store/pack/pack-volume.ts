@@ -38,11 +38,13 @@ import { checkPack } from "./check.ts";
 import { type CompactOptions, type CompactResult, compactPack } from "./compact.ts";
 import { LARGE_HEAD_SIZE, LargeBlock } from "./large-block.ts";
 import { LiveFilter } from "./live-filter.ts";
-import { LmdbIndex } from "./lmdb-index.ts";
+import { indexFolder, LmdbIndex } from "./lmdb-index.ts";
 import { PackCore } from "./pack-core.ts";
 import type { Answer, BlockEntry, PackIndex } from "./pack-index.ts";
-import { formatHead, type PackRecord } from "./pack-record.ts";
+import { type Change, formatHead, type PackRecord } from "./pack-record.ts";
 import { answerOf } from "./pack-state.ts";
+import { rebuildPack } from "./rebuild.ts";
+import { listSegments } from "./segment.ts";
 import { SMALL_SIZE_MAX } from "./segment-files.ts";
 
 export interface PackOptions {
@@ -71,12 +73,15 @@ interface Deposit {
   readonly requestId: string | undefined;
 }
 
-export function openPack(
+/** Opens the volume; where its index is missing, that is made first. */
+export async function openPack(
   disk: Disk,
   folder: string,
   settings: VolumeSettings,
   options: PackOptions,
 ): Promise<PackVolume> {
+  const isLost = options.openIndex === undefined && disk.stat(indexFolder(folder)) === undefined;
+  if (isLost && listSegments(disk, folder).length > 0) await rebuildPack(disk, folder, settings, options);
   return PackVolume.open(disk, folder, settings, options);
 }
 
@@ -280,13 +285,10 @@ export class PackVolume implements LocalVolume {
     if (entry.leaving) throw moving({ signature, overflow: entry.overflow });
     const references = entry.references + deposit.references;
     if (references > REFERENCES_MAX) {
-      throw new ArchiveError(
-        "HT_TOO_LARGE",
-        `${formatAddress({ ...entry, signature })} has no room for more references`,
-      );
+      const name = formatAddress({ signature, overflow: entry.overflow });
+      throw new ArchiveError("HT_TOO_LARGE", `${name} has no room for more references`);
     }
-    const change = "reference";
-    return { ...this.about(core, signature, entry), change, references, requestId, formerKeys };
+    return this.changed(core, signature, entry, { change: "reference", references, requestId, formerKeys });
   }
 
   private newBlock(
@@ -302,34 +304,44 @@ export class PackVolume implements LocalVolume {
     while (taken.has(overflow)) overflow++;
     this.liveFilter.add(signature);
     return {
-      ...{ change: "block", algorithm: this.settings.signature, signature, overflow, size, compression, references },
-      ...{ requestId, formerKeys, leaving: false },
+      change: "block",
+      algorithm: this.settings.signature,
+      signature,
+      overflow,
+      size,
       storedSize: held instanceof Uint8Array ? held.length : held.storedSize,
+      compression,
+      references,
       sequence: core.state.nextSequence(),
+      requestId,
+      formerKeys,
+      leaving: false,
     };
   }
 
   /** A record about a block that is there. */
-  private about(core: PackCore, signature: string, entry: BlockEntry): Omit<PackRecord, "change"> {
-    const { overflow, size, storedSize, compression, references, leaving } = entry;
+  private changed(core: PackCore, signature: string, entry: BlockEntry, to: Changed): PackRecord {
     return {
-      ...{
-        algorithm: this.settings.signature,
-        signature,
-        overflow,
-        size,
-        storedSize,
-        compression,
-        references,
-        leaving,
-      },
-      ...{ requestId: undefined, formerKeys: [] },
+      change: to.change,
+      algorithm: this.settings.signature,
+      signature,
+      overflow: entry.overflow,
+      size: entry.size,
+      storedSize: entry.storedSize,
+      compression: entry.compression,
+      references: to.references ?? entry.references,
       sequence: core.state.nextSequence(),
+      requestId: to.requestId,
+      formerKeys: to.formerKeys ?? [],
+      leaving: to.leaving ?? entry.leaving,
     };
   }
 
   private async appendBlock(core: PackCore, record: PackRecord, data: Uint8Array): Promise<void> {
-    await core.durable(core.append(record, data, hash("sha256", data, "hex")));
+    // A sha256 of bytes as they are is their digest already.
+    const isDigest = record.compression === "none" && record.algorithm === "sha256";
+    const digest = isDigest ? record.signature.toLowerCase() : hash("sha256", data, "hex");
+    await core.durable(core.append(record, data, digest));
   }
 
   private async finishLarge(core: PackCore, record: PackRecord, large: LargeBlock): Promise<void> {
@@ -378,9 +390,8 @@ export class PackVolume implements LocalVolume {
       const entry = core.state.block(address);
       if (entry === undefined) return undefined;
       if (entry.leaving) throw moving(address);
-      const about = this.about(core, address.signature, entry);
-      const record: PackRecord = { ...about, change: "delete", references: entry.references - 1, requestId };
-      return withoutOutcome(await this.append(core, record));
+      const change = { change: "delete", references: entry.references - 1, requestId } as const;
+      return withoutOutcome(await this.append(core, this.changed(core, address.signature, entry, change)));
     });
   }
 
@@ -390,8 +401,7 @@ export class PackVolume implements LocalVolume {
       if (entry === undefined) return undefined;
       if (entry.leaving) await core.settle();
       else {
-        const about = this.about(core, address.signature, entry);
-        await this.append(core, { ...about, change: "leave", leaving: true });
+        await this.append(core, this.changed(core, address.signature, entry, { change: "leave", leaving: true }));
       }
       const block = await this.open(address);
       return block === undefined ? undefined : { ...block, formerKeys: entry.formerKeys };
@@ -402,7 +412,7 @@ export class PackVolume implements LocalVolume {
     return this.act(async (core) => {
       const entry = core.state.block(address);
       if (entry?.leaving !== true) return;
-      await this.append(core, { ...this.about(core, address.signature, entry), change: "left", references: 0 });
+      await this.append(core, this.changed(core, address.signature, entry, { change: "left", references: 0 }));
     });
   }
 
@@ -439,6 +449,15 @@ export class PackVolume implements LocalVolume {
 
 const NOTHING = new Uint8Array(0);
 
+/** What a change says that the block's entry does not. */
+interface Changed {
+  readonly change: Change;
+  readonly references?: number;
+  readonly requestId?: string | undefined;
+  readonly formerKeys?: readonly string[];
+  readonly leaving?: boolean;
+}
+
 /** What comparing bytes came to: with which blocks, and which of them is equal. */
 interface Compared {
   readonly places: string;
@@ -458,7 +477,7 @@ function openCore(disk: Disk, folder: string, settings: VolumeSettings, options:
     ...{ disk, folder, settings },
     clock: options.clock ?? systemClock,
     segmentSizeMax: options.segmentSizeMax ?? SEGMENT_SIZE_DEFAULT,
-    openIndex: options.openIndex ?? (() => LmdbIndex.open(disk, folder)),
+    openIndex: options.openIndex ?? (() => LmdbIndex.open(disk, indexFolder(folder))),
     onWarning: options.onWarning,
   });
 }

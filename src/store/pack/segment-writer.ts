@@ -48,7 +48,7 @@ export class SegmentWriter {
   append(head: Buffer, data: Uint8Array): AppendedRecord {
     const offset = this.end;
     this.end += head.length + data.length + SEPARATOR_SIZE;
-    const durable = this.log.append(Buffer.concat([head, data, SEPARATOR]));
+    const durable = this.log.append(head, data, SEPARATOR);
     return { segment: this.segment, offset, headSize: head.length, end: this.end, durable };
   }
 
@@ -59,7 +59,7 @@ export class SegmentWriter {
 
   /** Resolves when all that was appended so far is durable. */
   async settle(): Promise<void> {
-    await this.log.append(new Uint8Array(0));
+    await this.log.append();
   }
 
   async close(): Promise<void> {
