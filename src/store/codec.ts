@@ -29,9 +29,14 @@ function streamed(create: () => zlib.Gzip | zlib.BrotliCompress) {
   return (source: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> => {
     const stream = create();
     // The error reaches the reader of `stream`.
-    pipeline(Readable.from(source, { objectMode: false }), stream, () => {});
+    pipeline(Readable.from(copied(source), { objectMode: false }), stream, () => {});
     return stream;
   };
+}
+
+/** Streams take pieces ahead, when those before may be valid no longer. */
+async function* copied(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of source) yield Buffer.from(piece);
 }
 
 const none: Codec = {
@@ -167,15 +172,21 @@ export class Codecs {
   }
 }
 
+/** Tells of what the source throws, and of nothing that is thrown at it when its reader gives up. */
 async function* watch(
   source: AsyncIterable<Uint8Array>,
   onError: (error: unknown) => void,
 ): AsyncGenerator<Uint8Array> {
+  const pieces = source[Symbol.asyncIterator]();
+  const next = () =>
+    pieces.next().catch((error: unknown) => {
+      onError(error);
+      throw error;
+    });
   try {
-    yield* source;
-  } catch (error) {
-    onError(error);
-    throw error;
+    for (let piece = await next(); piece.done !== true; piece = await next()) yield piece.value;
+  } finally {
+    await pieces.return?.();
   }
 }
 

@@ -14,6 +14,7 @@ import { openEach, storeEach } from "../bulk.ts";
 import type { Codecs } from "../codec.ts";
 import { equalContents, verifyContent, verifyContentStream } from "../content-check.ts";
 import { type BlockAddress, formatAddress } from "../content-key.ts";
+import { checkRequestId } from "../request-id.ts";
 import { parseSignature } from "../signature.ts";
 import type { SignatureFilter } from "../signature-filter.ts";
 import {
@@ -148,6 +149,7 @@ export class PackVolume implements LocalVolume {
   async refer(request: ReferRequest): Promise<StoreReceipt | undefined> {
     const signature = parseSignature(request.signature, this.settings.signature);
     const { size, compared } = request;
+    checkRequestId(request.requestId);
     const deposit: Deposit = {
       ...{
         signature,
@@ -158,7 +160,7 @@ export class PackVolume implements LocalVolume {
         adopted: false,
       },
       duplicate: compared === undefined ? "size" : "bytes",
-      requestId: checkRequestId(request.requestId),
+      requestId: request.requestId,
     };
     if (compared === undefined) return this.place(deposit, undefined);
     return this.withData(compared.data, (data) => this.place(deposit, undefined, data));
@@ -166,11 +168,12 @@ export class PackVolume implements LocalVolume {
 
   async store(request: StoreRequest): Promise<StoreReceipt> {
     const { mode, size, compression, data } = request;
+    checkRequestId(request.requestId);
     const signature = parseSignature(request.signature, this.settings.signature);
     const deposit: Deposit = {
       ...{ signature, size, compression, references: 1, formerKeys: [] },
       duplicate: mode === "compare" ? "bytes" : mode === "force-new" ? "never" : "size",
-      requestId: checkRequestId(request.requestId),
+      requestId: request.requestId,
     };
     return this.deposit(deposit, data);
   }
@@ -184,7 +187,8 @@ export class PackVolume implements LocalVolume {
     checkAdoption(request);
     const signature = parseSignature(request.signature, this.settings.signature);
     if (this.settings.state === "read-only") throw readOnly(this.folder);
-    const requestId = checkRequestId(request.requestId);
+    const { requestId } = request;
+    checkRequestId(requestId);
     return this.deposit({ signature, size, compression, references, formerKeys, requestId, duplicate: "bytes" }, data);
   }
 
@@ -489,12 +493,6 @@ function infoOf(signature: string, entry: BlockEntry): BlockInfo {
 
 function withoutOutcome({ outcome: _, ...info }: Answer): BlockInfo {
   return info;
-}
-
-/** They stand in header lines. */
-function checkRequestId(id: string | undefined): string | undefined {
-  if (id === undefined || /^[\x21-\x7e]{1,200}$/.test(id)) return id;
-  throw new ArchiveError("HT_USAGE", `not an id of a request: ${id.slice(0, 200)}`);
 }
 
 function readOnly(folder: string): ArchiveError {
