@@ -40,6 +40,10 @@ export class MemoryIndex implements PackIndex {
     return signatures.slice(0, 3).map((signature) => ({ signature, entries: this.blocks(signature) }));
   }
 
+  signatures(from: string) {
+    return this.page(from).map(({ signature }) => signature);
+  }
+
   async commit({ blocks, answers, former, segments, state }: IndexChanges): Promise<void> {
     for (const [signature, entries] of blocks) {
       if (entries.length === 0) this.entries.delete(signature);

@@ -19,6 +19,7 @@ import {
 
 const FORMAT = 1;
 const PAGE_COUNT = 256;
+const SIGNATURES_COUNT = 4096;
 const STATE_KEY = "state";
 
 type Bytes = Database<Buffer, Buffer>;
@@ -103,6 +104,11 @@ export class LmdbIndex implements PackIndex {
       signature: pair.key.toString("hex").toUpperCase(),
       entries: decodeEntries(pair.value),
     }));
+  }
+
+  signatures(from: string): readonly string[] {
+    const keys = this.places.getKeys({ start: Buffer.from(from, "hex"), limit: SIGNATURES_COUNT });
+    return [...keys].map((signature) => signature.toString("hex").toUpperCase());
   }
 
   async commit(changes: IndexChanges): Promise<void> {

@@ -215,6 +215,16 @@ export class PackCore {
     }
   }
 
+  /** Every signature, in no order; some may come twice. */
+  *signatures(): Generator<string> {
+    yield* this.state.recentSignatures();
+    let next = "";
+    for (let page = this.index.signatures(next); page.length > 0; page = this.index.signatures(next)) {
+      yield* page;
+      next = `${page.at(-1)!}00`;
+    }
+  }
+
   /** A large block was taken into the state. */
   changed(): void {
     this.commitSoon();

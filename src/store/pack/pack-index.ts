@@ -70,6 +70,8 @@ export interface PackIndex {
   former(key: string): BlockAddress | undefined;
   /** In order of signatures, from this one on. A short list of them; empty at the end. */
   page(from: string): readonly { readonly signature: string; readonly entries: readonly BlockEntry[] }[];
+  /** The same without their entries, more of them at a time. */
+  signatures(from: string): readonly string[];
   /** All or nothing; resolves when durable. */
   commit(changes: IndexChanges): Promise<void>;
   close(): Promise<void>;

@@ -65,6 +65,11 @@ export class PackState {
     return this.blocks(signature).find((entry) => entry.overflow === overflow);
   }
 
+  /** Those of which the index does not know all. */
+  recentSignatures(): string[] {
+    return [...this.current.blocks.keys(), ...(this.leaving?.blocks.keys() ?? [])];
+  }
+
   answer(requestId: string): Answer | undefined {
     const { current, leaving, index } = this;
     return current.answers.get(requestId) ?? leaving?.answers.get(requestId) ?? index.answer(requestId);

@@ -14,6 +14,7 @@ import { openEach, storeEach } from "../bulk.ts";
 import type { Codecs } from "../codec.ts";
 import { equalContents, verifyContent, verifyContentStream } from "../content-check.ts";
 import { type BlockAddress, formatAddress } from "../content-key.ts";
+import { LiveFilter } from "../live-filter.ts";
 import { checkRequestId } from "../request-id.ts";
 import { parseSignature } from "../signature.ts";
 import type { SignatureFilter } from "../signature-filter.ts";
@@ -38,7 +39,6 @@ import { type VolumeSettings, writeVolumeSettings } from "../volume-settings.ts"
 import { checkPack } from "./check.ts";
 import { type CompactOptions, type CompactResult, compactPack } from "./compact.ts";
 import { LARGE_HEAD_SIZE, LargeBlock } from "./large-block.ts";
-import { LiveFilter } from "./live-filter.ts";
 import { indexFolder, LmdbIndex } from "./lmdb-index.ts";
 import { PackCore } from "./pack-core.ts";
 import type { Answer, BlockEntry, PackIndex } from "./pack-index.ts";
@@ -433,7 +433,7 @@ export class PackVolume implements LocalVolume {
   }
 
   filter(): Promise<SignatureFilter> {
-    return this.liveFilter.get(this.core);
+    return this.liveFilter.get(this.core.state.summary.blocks, () => this.core.signatures());
   }
 
   async *check(options: CheckOptions = {}): AsyncGenerator<Finding> {
