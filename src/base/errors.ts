@@ -39,6 +39,7 @@ export const ERROR_TABLE = {
   HT_INTERRUPTED: error(130, 503, "The work was interrupted; what was finished stays."),
   HT_EXISTS: error(2, 409, "The output is there already and was not asked to be replaced."),
   HT_IO: error(1, 500, "The operating system refused to read or write."),
+  HT_UNEXPECTED: error(1, 500, "A server met something that it did not foresee, a bug of ours; its log has it."),
 
   HT_GZIP_HEADER: damage("A gzip member's header is not valid."),
   HT_GZIP_DATA: damage("A gzip member cannot be inflated past this point."),

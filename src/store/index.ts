@@ -1,10 +1,14 @@
 export { checkAdoption } from "./adoption.ts";
+export * from "./block-fields.ts";
 export { openEach, storeEach } from "./bulk.ts";
 export { type Codec, Codecs, gather, HELD_SIZE_MAX } from "./codec.ts";
 export * from "./content-check.ts";
 export * from "./content-key.ts";
+export type { RemoteOptions } from "./remote/link.ts";
+export { RemoteVolume } from "./remote/remote-volume.ts";
 export { checkRequestId } from "./request-id.ts";
 export * from "./signature.ts";
 export { SignatureFilter } from "./signature-filter.ts";
 export * from "./volume.ts";
 export * from "./volume-settings.ts";
+export * from "./wire/index.ts";

@@ -1,0 +1,229 @@
+/**
+ * Requests to a volume server: connections that are kept, timeouts, and another try where the connection failed. Whoever
+ * asks for a change names his request, so that another try of it counts once.
+ */
+import {
+  type ClientRequest,
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+} from "node:http";
+import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { ArchiveError, type Random, systemRandom } from "../../base/index.ts";
+import type { BlockData } from "../volume.ts";
+import { membersOf, notOurs, parseJson } from "../wire/block-json.ts";
+import { fromWireError, WIRE_HEADER_SIZE_MAX } from "../wire/protocol.ts";
+import { pump } from "./pump.ts";
+
+export interface RemoteOptions {
+  /** Where the server is: `http://127.0.0.1:8123`. */
+  readonly url: string;
+  readonly token?: string | undefined;
+  /** In PEM: who is believed beside those that Node believes. */
+  readonly ca?: string | Uint8Array | undefined;
+  /** Without a sign of life from the server. */
+  readonly timeoutMs?: number | undefined;
+  /** How often a request is tried, altogether. */
+  readonly tries?: number | undefined;
+  /** Before the second try; it doubles with every further one. */
+  readonly retryDelayMs?: number | undefined;
+  readonly connectionCountMax?: number | undefined;
+  readonly random?: Random | undefined;
+}
+
+export interface Call {
+  readonly method: string;
+  readonly path: string;
+  /** The link adds its own. */
+  readonly headers?: OutgoingHttpHeaders | undefined;
+  /** What comes in pieces can be sent once only. */
+  readonly body?: BlockData | undefined;
+  /** An answer of more bytes is not held: see `Reply.rest`. Otherwise it is an error. */
+  readonly heldSizeMax?: number | undefined;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** Where the answer is larger than was to be held: all of it. */
+  readonly rest?: IncomingMessage | undefined;
+}
+
+const TIMEOUT_MS = 30_000;
+const TRIES = 4;
+const RETRY_DELAY_MS = 50;
+const CONNECTIONS_MAX = 64;
+const HELD_SIZE_MAX = 64 << 20;
+const EMPTY = Buffer.alloc(0);
+
+export class Link {
+  readonly url: string;
+  readonly timeoutMs: number;
+  readonly tries: number;
+  private readonly retryDelayMs: number;
+  private readonly random: Random;
+  private readonly authorization: string | undefined;
+  private readonly agent: HttpAgent | HttpsAgent;
+  /** Its connections are used once. */
+  private readonly freshAgent: HttpAgent | HttpsAgent;
+  private readonly hostname: string;
+  private readonly port: string;
+  private readonly open: typeof httpRequest;
+  private readonly prefix: string;
+
+  /** Throws HT_USAGE for what is not the URL of a server. */
+  constructor(options: RemoteOptions) {
+    const url = parseUrl(options.url);
+    this.url = url.href.replace(/\/$/, "");
+    this.prefix = url.pathname.replace(/\/$/, "");
+    this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+    this.tries = options.tries ?? TRIES;
+    this.retryDelayMs = options.retryDelayMs ?? RETRY_DELAY_MS;
+    this.random = options.random ?? systemRandom;
+    this.authorization = options.token === undefined ? undefined : `Bearer ${options.token}`;
+    const isSecure = url.protocol === "https:";
+    const ca = typeof options.ca === "object" ? Buffer.from(options.ca) : options.ca;
+    const kept = {
+      noDelay: true,
+      timeout: this.timeoutMs,
+      maxSockets: options.connectionCountMax ?? CONNECTIONS_MAX,
+      ...(ca === undefined ? {} : { ca }),
+    };
+    const Agent = isSecure ? HttpsAgent : HttpAgent;
+    this.agent = new Agent({ ...kept, keepAlive: true });
+    this.freshAgent = new Agent({ ...kept, keepAlive: false });
+    this.open = isSecure ? (httpsRequest as typeof httpRequest) : httpRequest;
+    this.hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
+    this.port = url.port || (isSecure ? "443" : "80");
+  }
+
+  newRequestId(): string {
+    return this.random.uuid();
+  }
+
+  /** A request that has not been sent yet. A fresh connection is none that the server may be about to close. */
+  begin(method: string, path: string, headers: OutgoingHttpHeaders, isFresh = false): ClientRequest {
+    if (this.authorization !== undefined) headers["Authorization"] = this.authorization;
+    return this.open({
+      method,
+      path: this.prefix + path,
+      headers,
+      hostname: this.hostname,
+      port: this.port,
+      timeout: this.timeoutMs,
+      maxHeaderSize: WIRE_HEADER_SIZE_MAX,
+      agent: isFresh ? this.freshAgent : this.agent,
+    });
+  }
+
+  /**
+   * Sends a request, again where the connection fails or the server has too much to do, and gives the answer, whatever
+   * its status. HT_PEER_UNAVAILABLE where there is none.
+   */
+  async call(call: Call): Promise<Reply> {
+    const isRepeatable = call.body === undefined || call.body instanceof Uint8Array;
+    for (let attempt = 1; ; attempt++) {
+      const isLast = !isRepeatable || attempt >= this.tries;
+      try {
+        const reply = await this.send(call);
+        if (isLast || reply.status !== 503) return reply;
+      } catch (error) {
+        if (isLast || !isUnavailable(error)) throw error;
+      }
+      await this.pause(attempt);
+    }
+  }
+
+  /** Waits before the next try: longer each time, and not in step with others. */
+  pause(attempt: number): Promise<void> {
+    const share = 0.5 + this.random.bytes(1)[0]! / 256;
+    return new Promise((resolve) => setTimeout(resolve, this.retryDelayMs * 2 ** (attempt - 1) * share));
+  }
+
+  private send(call: Call): Promise<Reply> {
+    const { method, path, headers = {}, body, heldSizeMax } = call;
+    return new Promise((resolve, reject) => {
+      const isHeld = body === undefined || body instanceof Uint8Array;
+      const request = this.begin(method, path, headers, !isHeld);
+      request.on("error", (cause) => reject(this.unavailable(cause)));
+      request.on("timeout", () => request.destroy(new Error(`no sign of life for ${this.timeoutMs} ms`)));
+      request.on("response", (response) => this.receive(request, response, heldSizeMax, resolve, reject));
+      if (isHeld) request.end(body);
+      else
+        pump(request, body, headers["Content-Length"] as number | undefined).catch((error: Error) => {
+          reject(error);
+          request.destroy();
+        });
+    });
+  }
+
+  private receive(
+    request: ClientRequest,
+    response: IncomingMessage,
+    heldSizeMax: number | undefined,
+    resolve: (reply: Reply) => void,
+    reject: (error: Error) => void,
+  ): void {
+    const { statusCode: status = 0, headers } = response;
+    const size = Number(headers["content-length"] ?? 0);
+    if (heldSizeMax !== undefined && size > heldSizeMax && status < 300) {
+      request.setTimeout(0);
+      resolve({ status, headers, body: EMPTY, rest: response });
+      return;
+    }
+    let body: Buffer = EMPTY;
+    let more: Buffer[] | undefined;
+    let held = 0;
+    response.on("data", (piece: Buffer) => {
+      held += piece.length;
+      if (held > Math.max(heldSizeMax ?? 0, HELD_SIZE_MAX)) response.destroy(notOurs("too large"));
+      if (held === piece.length) body = piece;
+      else (more ??= [body]).push(piece);
+    });
+    response.on("end", () => {
+      // What was still to be sent has been answered already.
+      if (!request.writableFinished) request.destroy();
+      resolve({ status, headers, body: more === undefined ? body : Buffer.concat(more) });
+    });
+    response.on("error", (cause) => reject(this.unavailable(cause)));
+  }
+
+  unavailable(cause: unknown): ArchiveError {
+    if (cause instanceof ArchiveError) return cause;
+    const reason = cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code : String(cause);
+    return new ArchiveError("HT_PEER_UNAVAILABLE", `${this.url}: ${reason}`, {}, cause);
+  }
+
+  /** What the server said went wrong. */
+  refusal({ status, body }: Pick<Reply, "status" | "body">): ArchiveError {
+    try {
+      const told = fromWireError(membersOf(parseJson(body.toString()))["error"]);
+      if (told !== undefined) return told;
+    } catch {
+      // It is not one of ours.
+    }
+    return new ArchiveError("HT_PEER_UNAVAILABLE", `${this.url}: status ${status}, and not from a volume server`);
+  }
+
+  close(): void {
+    this.agent.destroy();
+    this.freshAgent.destroy();
+  }
+}
+
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof ArchiveError && error.code === "HT_PEER_UNAVAILABLE";
+}
+
+function parseUrl(text: string): URL {
+  try {
+    const url = new URL(text);
+    if (/^https?:$/.test(url.protocol) && url.search === "" && url.hash === "" && url.username === "") return url;
+  } catch {
+    // As one of another scheme.
+  }
+  throw new ArchiveError("HT_USAGE", `not the URL of a volume server: ${text.slice(0, 200)}`);
+}

@@ -1,0 +1,219 @@
+/**
+ * A bulk store at a volume server. Requests go out as they come, answers come back in their order. Where the stream
+ * breaks, what was not answered is sent again, under the same ids, in a new one.
+ */
+import type { IncomingMessage } from "node:http";
+import type { SignatureAlgorithm } from "../signature.ts";
+import type { StoreAnswer, StoreReceipt, StoreRequest } from "../volume.ts";
+import { notOurs, readAnswer } from "../wire/block-json.ts";
+import { encodeRecord, formatStoreHead, type RecordStamp } from "../wire/block-record.ts";
+import { MediaType } from "../wire/protocol.ts";
+import { Attempts } from "./attempts.ts";
+import { Channel } from "./channel.ts";
+import type { Link } from "./link.ts";
+import { checkStore } from "./request-check.ts";
+import { Signal } from "./signal.ts";
+import { iterate, leaveOff, type Source } from "./source.ts";
+
+/** Requests that are not answered yet, in number and in bytes held. */
+const UNDER_WAY_MAX = 512;
+const HELD_SIZE_MAX = 16 << 20;
+
+interface Entry {
+  /** As it is sent; absent for what goes its own way. */
+  readonly record: Uint8Array | undefined;
+  answer: StoreAnswer | undefined;
+}
+
+export interface StoreRunParts {
+  readonly link: Link;
+  readonly stamp: RecordStamp;
+  readonly algorithm: SignatureAlgorithm;
+  /** For data in pieces, whose length nobody knows: a request of its own. */
+  readonly storeOne: (request: StoreRequest) => Promise<StoreReceipt>;
+}
+
+export class StoreRun {
+  private readonly parts: StoreRunParts;
+  private readonly source: AsyncIterator<StoreRequest> | Iterator<StoreRequest>;
+  private readonly attempts: Attempts;
+  /** In their order: all that was not handed out yet; what was not sent yet; what was sent and not answered. */
+  private entries: Entry[] = [];
+  private unsent: Entry[] = [];
+  private sent: Entry[] = [];
+  private heldBytes = 0;
+  private channel: Channel | undefined;
+  private isDraining = false;
+  private isFed = false;
+  private isStopped = false;
+  private failure: { readonly error: unknown } | undefined;
+  private heardMs = 0;
+  private readonly changed = new Signal();
+
+  constructor(parts: StoreRunParts, requests: Source<StoreRequest>) {
+    this.parts = parts;
+    this.source = iterate(requests);
+    this.attempts = new Attempts(parts.link);
+  }
+
+  async *answers(): AsyncGenerator<StoreAnswer> {
+    const { timeoutMs } = this.parts.link;
+    const watch = setInterval(() => this.judgeSilence(), timeoutMs / 4);
+    const work = Promise.all([this.feed(), this.transmit()]);
+    try {
+      for (;;) {
+        while (this.entries[0]?.answer !== undefined) yield this.handOut();
+        if (this.isFed && this.entries.length === 0) break;
+        await this.changed.wait();
+      }
+      await work;
+    } finally {
+      clearInterval(watch);
+      this.isStopped = true;
+      this.changed.fire();
+      this.channel?.destroy();
+      if (!this.isFed) leaveOff(this.source);
+    }
+    if (this.failure !== undefined) throw this.failure.error;
+  }
+
+  private handOut(): StoreAnswer {
+    const { answer, record } = this.entries.shift()!;
+    this.heldBytes -= record?.length ?? 0;
+    this.changed.fire();
+    return answer!;
+  }
+
+  private async feed(): Promise<void> {
+    try {
+      while (!this.isStopped) {
+        const { done, value } = await this.source.next();
+        if (done === true) break;
+        await this.take(value);
+        while (!this.isStopped && (this.entries.length >= UNDER_WAY_MAX || this.heldBytes > HELD_SIZE_MAX)) {
+          await this.changed.wait();
+        }
+      }
+    } catch (error) {
+      this.failure = { error };
+    }
+    this.isFed = true;
+    this.pump();
+    this.changed.fire();
+  }
+
+  private take(request: StoreRequest): Promise<void> | undefined {
+    const entry = this.prepare(request);
+    this.entries.push(entry);
+    if (entry.answer === undefined && entry.record === undefined) return this.storeAlone(entry, request);
+    if (entry.record !== undefined) {
+      this.heldBytes += entry.record.length;
+      this.unsent.push(entry);
+      this.pump();
+    }
+    this.changed.fire();
+    return undefined;
+  }
+
+  private prepare(request: StoreRequest): Entry {
+    const { link, stamp, algorithm } = this.parts;
+    try {
+      const checked = checkStore(request, algorithm);
+      const { data } = checked;
+      if (!(data instanceof Uint8Array)) return { record: undefined, answer: undefined };
+      const requestId = checked.requestId ?? link.newRequestId();
+      const head = formatStoreHead(stamp, { ...checked, algorithm, requestId }, data.length);
+      return { record: encodeRecord(head, data), answer: undefined };
+    } catch (error) {
+      return { record: undefined, answer: { error: error as Error } };
+    }
+  }
+
+  private async storeAlone(entry: Entry, request: StoreRequest): Promise<void> {
+    try {
+      entry.answer = { receipt: await this.parts.storeOne(request) };
+    } catch (error) {
+      entry.answer = { error: error instanceof Error ? error : new Error(String(error)) };
+    }
+    this.changed.fire();
+  }
+
+  /** Opens a stream whenever there is something to send and none is open. */
+  private async transmit(): Promise<void> {
+    while (!this.isStopped) {
+      if (this.unsent.length === 0) {
+        if (this.isFed) return;
+        await this.changed.wait();
+        continue;
+      }
+      const channel = new Channel(this.parts.link, "/store", MediaType.warc);
+      this.channel = channel;
+      this.heardMs = performance.now();
+      this.isDraining = false;
+      this.pump();
+      const error = await this.receive(channel).catch((cause: unknown) => this.parts.link.unavailable(cause));
+      this.channel = undefined;
+      channel.destroy();
+      this.unsent = [...this.sent, ...this.unsent];
+      this.sent = [];
+      if (this.unsent.length > 0 && !this.isStopped && !(await this.attempts.mayTryAgain(error))) this.giveUp(error);
+    }
+  }
+
+  private pump(): void {
+    const { channel } = this;
+    if (channel === undefined || this.isDraining) return;
+    while (this.unsent.length > 0) {
+      const entry = this.unsent.shift()!;
+      if (this.sent.length === 0) this.heardMs = performance.now();
+      this.sent.push(entry);
+      const drained = channel.write(entry.record!);
+      if (drained === undefined) continue;
+      this.isDraining = true;
+      void drained.then(() => {
+        if (channel !== this.channel) return;
+        this.isDraining = false;
+        this.pump();
+      });
+      return;
+    }
+    if (this.isFed) channel.end();
+  }
+
+  /** Takes answers until there are no more; gives the reason why. */
+  private async receive(channel: Channel): Promise<Error> {
+    const response: IncomingMessage = await channel.reply;
+    response.setEncoding("utf8");
+    let text = "";
+    for await (const piece of response as AsyncIterable<string>) {
+      text += piece;
+      let at = 0;
+      for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", at)) {
+        const answer = readAnswer(text.slice(at, end));
+        at = end + 1;
+        if ("broken" in answer) return answer.broken;
+        const entry = this.sent.shift();
+        if (entry === undefined) return notOurs("more answers than requests");
+        entry.answer = answer;
+      }
+      text = text.slice(at);
+      if (at === 0) continue;
+      this.heardMs = performance.now();
+      this.attempts.progress();
+      this.changed.fire();
+    }
+    return this.parts.link.unavailable(new Error("the answers ended early"));
+  }
+
+  private giveUp(error: Error): void {
+    for (const entry of this.unsent) entry.answer = { error };
+    this.unsent = [];
+    this.changed.fire();
+  }
+
+  /** Where nothing is waited for, nothing has to come. */
+  private judgeSilence(): void {
+    if (this.sent.length === 0 && !this.isFed) return;
+    if (performance.now() - this.heardMs > this.parts.link.timeoutMs) this.channel?.destroy();
+  }
+}

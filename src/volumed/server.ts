@@ -1,0 +1,228 @@
+/**
+ * The volume server: HTTP around a volume, with its limits. The volume is the server's for as long as it runs, and is
+ * closed with it.
+ */
+import { createServer, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import {
+  ArchiveError,
+  type Clock,
+  ERROR_TABLE,
+  type ErrorCode,
+  type Random,
+  systemClock,
+  systemRandom,
+} from "../base/index.ts";
+import { RecordStamp, type Volume } from "../store/index.ts";
+import { Exchange } from "./exchange.ts";
+import { SERVER_LIMITS_DEFAULT, type ServerLimits } from "./limits.ts";
+import { Log, type LogSink } from "./log.ts";
+import { answer, isOpenToAll } from "./routes.ts";
+import { VolumeService } from "./service.ts";
+import { Gate, isLoopback } from "./token.ts";
+
+export interface VolumeServerOptions {
+  /** Default: 127.0.0.1. Any other than this machine's own asks for a token. */
+  readonly host?: string;
+  /** Default: any that is free. */
+  readonly port?: number;
+  readonly token?: string | undefined;
+  /** In PEM. */
+  readonly tls?: { readonly cert: string | Uint8Array; readonly key: string | Uint8Array } | undefined;
+  readonly limits?: Partial<ServerLimits>;
+  readonly onLog?: LogSink | undefined;
+  /** Tells every request; otherwise only those that the server or the network failed. */
+  readonly logRequests?: boolean;
+  readonly clock?: Clock;
+  readonly random?: Random;
+}
+
+/** Connections beyond the limit are told so; beyond these they are dropped. */
+const REFUSED_CONNECTIONS_MAX = 64;
+
+/** Opens the server; resolves when it answers. Throws HT_USAGE where others could reach it without a token. */
+export async function serveVolume(volume: Volume, options: VolumeServerOptions = {}): Promise<VolumeServer> {
+  const { host = "127.0.0.1", port = 0, clock = systemClock, random = systemRandom } = options;
+  if (!isLoopback(host) && options.token === undefined) {
+    throw new ArchiveError("HT_USAGE", `${host} can be reached by others, so the server needs a token`);
+  }
+  const gate = new Gate(options.token);
+  const limits = { ...SERVER_LIMITS_DEFAULT, ...options.limits };
+  const log = new Log(clock, options.onLog, options.logRequests ?? false);
+  const { signature: algorithm } = await volume.describe();
+  const stamp = new RecordStamp(clock, random);
+  const service = new VolumeService({ volume, algorithm, limits, log, stamp, random });
+  const server = new VolumeServer(service, gate, options.tls);
+  await server.listen(host, port);
+  return server;
+}
+
+export class VolumeServer implements AsyncDisposable {
+  private readonly service: VolumeService;
+  private readonly gate: Gate;
+  private readonly server: Server;
+  private readonly scheme: "http" | "https";
+  private readonly exchanges = new WeakMap<Socket, Exchange>();
+  private readonly refused = new WeakSet<Socket>();
+  private isIdle: (() => void) | undefined;
+  private closing: Promise<void> | undefined;
+
+  constructor(service: VolumeService, gate: Gate, tls: VolumeServerOptions["tls"]) {
+    this.service = service;
+    this.gate = gate;
+    this.scheme = tls === undefined ? "http" : "https";
+    const { limits } = service;
+    const options = {
+      maxHeaderSize: limits.headerSizeMaxBytes,
+      headersTimeout: limits.headerTimeoutMs,
+      // A bulk stream may take as long as it likes, if only something happens.
+      requestTimeout: 0,
+      keepAliveTimeout: limits.keepAliveTimeoutMs,
+      connectionsCheckingInterval: Math.max(100, Math.min(1000, limits.headerTimeoutMs / 2)),
+      noDelay: true,
+    };
+    this.server =
+      tls === undefined
+        ? createServer(options)
+        : (createTlsServer({ ...options, cert: toPem(tls.cert), key: toPem(tls.key) }) as unknown as Server);
+    this.server.maxConnections = limits.connectionCountMax + REFUSED_CONNECTIONS_MAX;
+    this.server.on("request", (request, response) => this.take(new Exchange(request, response)));
+    this.server.on("connection", (socket: Socket) => this.countConnection(socket));
+    this.server.setTimeout(limits.idleTimeoutMs, (socket) => this.judgeSilence(socket));
+    this.server.on("clientError", refuseGibberish);
+  }
+
+  /** As others may call it: `http://127.0.0.1:8123`. */
+  get url(): string {
+    const { address, port, family } = this.server.address() as AddressInfo;
+    return `${this.scheme}://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+  }
+
+  async listen(host: string, port: number): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      const fail = (cause: NodeJS.ErrnoException) => {
+        const code: ErrorCode = cause.code === "EADDRINUSE" ? "HT_LOCKED" : "HT_IO";
+        reject(new ArchiveError(code, `cannot listen on ${host}, port ${port}: ${cause.message}`, {}, cause));
+      };
+      this.server.once("error", fail);
+      this.server.listen(port, host, () => {
+        this.server.off("error", fail);
+        resolve();
+      });
+    });
+    this.service.log.tell("info", "ready", { url: this.url });
+  }
+
+  private countConnection(socket: Socket): void {
+    const { service } = this;
+    service.connections++;
+    if (service.connections > service.limits.connectionCountMax) this.refused.add(socket);
+    socket.on("close", () => service.connections--);
+  }
+
+  /** Whoever keeps us waiting is cut off; whoever waits for us is not. */
+  private judgeSilence(socket: Socket): void {
+    if (this.exchanges.get(socket)?.isWithVolume === true) socket.setTimeout(this.service.limits.idleTimeoutMs);
+    else socket.destroy();
+  }
+
+  private take(exchange: Exchange): void {
+    const { service } = this;
+    const { request, response } = exchange;
+    service.underWay.add(exchange);
+    this.exchanges.set(request.socket, exchange);
+    response.on("close", () => this.finish(exchange));
+    try {
+      if (!isOpenToAll(exchange)) this.admit(exchange);
+      const later = answer(service, exchange);
+      if (later !== undefined) later.catch(exchange.fail);
+    } catch (error) {
+      exchange.fail(error);
+    }
+  }
+
+  private admit({ request }: Exchange): void {
+    if (this.service.isDraining) throw new ArchiveError("HT_BUSY", "the server is going down");
+    if (this.refused.has(request.socket)) throw new ArchiveError("HT_BUSY", "too many connections");
+    this.gate.check(request.headers);
+  }
+
+  private finish(exchange: Exchange): void {
+    const { metrics, underWay, log } = this.service;
+    const { kind, outcome, bytesIn, bytesOut, failure, request } = exchange;
+    underWay.delete(exchange);
+    this.service.release(exchange);
+    metrics.bytesIn += bytesIn;
+    metrics.bytesOut += bytesOut;
+    const ms = performance.now() - exchange.startedMs;
+    metrics.observe(kind, outcome, ms / 1000);
+    const isBug = failure !== undefined && !(failure instanceof ArchiveError);
+    const isOurs = isBug || (failure instanceof ArchiveError && ERROR_TABLE[failure.code].http >= 500);
+    if (log.everyRequest || isOurs || outcome === "cut" || outcome === "HT_CUT_OFF") {
+      log.tell(isOurs ? "error" : outcome === "cut" || failure !== undefined ? "warning" : "info", "request", {
+        method: request.method,
+        path: request.url?.slice(0, 500),
+        kind,
+        outcome,
+        ms: Math.round(ms * 1000) / 1000,
+        bytesIn,
+        bytesOut,
+        message: failure instanceof Error ? failure.message : undefined,
+        stack: isBug && failure instanceof Error ? failure.stack : undefined,
+      });
+    }
+    if (this.service.isDraining && underWay.size === 0) this.isIdle?.();
+  }
+
+  /** Refuses what comes, finishes what is under way (for as long as the limit allows), and closes the volume. */
+  close(): Promise<void> {
+    this.closing ??= this.drain();
+    return this.closing;
+  }
+
+  private async drain(): Promise<void> {
+    const { service } = this;
+    service.isDraining = true;
+    service.log.tell("info", "draining", { underWay: service.underWay.size });
+    for (const exchange of service.underWay) exchange.onDrain?.();
+    if (service.underWay.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.isIdle = resolve;
+        setTimeout(resolve, service.limits.drainTimeoutMs).unref();
+      });
+    }
+    const left = service.underWay.size;
+    const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    this.server.closeAllConnections();
+    await closed;
+    await service.volume[Symbol.asyncDispose]();
+    service.log.tell(left > 0 ? "warning" : "info", "closed", { cutOff: left });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+function toPem(text: string | Uint8Array): string | Buffer {
+  return typeof text === "string" ? text : Buffer.from(text);
+}
+
+/** What is not HTTP, or takes too long to be. */
+function refuseGibberish(cause: NodeJS.ErrnoException, socket: NodeJS.WritableStream & { destroy(): void }): void {
+  if (cause.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [code, message]: [ErrorCode, string] =
+    cause.code === "HPE_HEADER_OVERFLOW"
+      ? ["HT_TOO_LARGE", "the header of the request is too large"]
+      : cause.code === "ERR_HTTP_REQUEST_TIMEOUT"
+        ? ["HT_CUT_OFF", "the header of the request took too long"]
+        : ["HT_USAGE", "not a request of HTTP/1.1"];
+  const body = JSON.stringify({ error: { code, message } });
+  socket.end(
+    `HTTP/1.1 ${ERROR_TABLE[code].http} Refused\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+}
