@@ -31,7 +31,9 @@ export function createSigner(algorithm: SignatureAlgorithm): Signer {
   if (algorithm === "rabin64") return new Rabin64();
   const hasher = createHasher(algorithm === "weak8" ? "sha256" : algorithm);
   return {
-    update: (bytes) => void hasher.update(bytes),
+    update: (bytes) => {
+      hasher.update(bytes);
+    },
     finish: () => shorten(algorithm, hasher.finish().hex.toUpperCase()),
   };
 }

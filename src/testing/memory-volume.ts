@@ -60,16 +60,16 @@ export class MemoryVolume implements Volume {
   }
 
   /** One at a time. */
-  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+  private inTurn<T>(work: () => T | Promise<T>): Promise<T> {
     const result = this.turn.then(work);
     this.turn = result.catch(() => {});
     return result;
   }
 
-  async describe(): Promise<VolumeDescription> {
+  describe(): Promise<VolumeDescription> {
     const blocks = [...this.blocks.values()];
     const sum = (of: (block: MemoryBlock) => number) => blocks.reduce((total, block) => total + of(block), 0);
-    return {
+    return Promise.resolve({
       id: this.id,
       layout: "memory",
       signature: this.signature,
@@ -78,7 +78,7 @@ export class MemoryVolume implements Volume {
       contentBytes: sum(({ size }) => size),
       storedBytes: sum(({ storedSize }) => storedSize),
       references: sum(({ references }) => references),
-    };
+    });
   }
 
   private with(signature: string): MemoryBlock[] {
@@ -89,7 +89,7 @@ export class MemoryVolume implements Volume {
 
   private async once<T extends StoreReceipt | BlockInfo>(
     requestId: string | undefined,
-    work: () => Promise<T | undefined>,
+    work: () => T | undefined | Promise<T | undefined>,
   ): Promise<T | undefined> {
     checkRequestId(requestId);
     return this.inTurn(async () => {
@@ -101,7 +101,7 @@ export class MemoryVolume implements Volume {
     });
   }
 
-  private async count(block: MemoryBlock, references = 1): Promise<StoreReceipt> {
+  private count(block: MemoryBlock, references = 1): StoreReceipt {
     if (block.leaving) throw moving(block);
     if (block.references + references > REFERENCES_MAX) {
       throw new ArchiveError("HT_TOO_LARGE", `${formatAddress(block)} cannot count so many references`);
@@ -161,15 +161,19 @@ export class MemoryVolume implements Volume {
     return storeEach(this, requests);
   }
 
-  async find(signatures: readonly string[]): Promise<readonly (readonly BlockInfo[])[]> {
-    return signatures.map((signature) => this.with(parseSignature(signature, this.signature)).map(infoOf));
+  find(signatures: readonly string[]): Promise<readonly (readonly BlockInfo[])[]> {
+    return this.inTurn(() =>
+      signatures.map((signature) => this.with(parseSignature(signature, this.signature)).map(infoOf)),
+    );
   }
 
-  async open(address: BlockAddress, range?: ByteRange): Promise<OpenBlock | undefined> {
-    const block = this.blocks.get(formatAddress(address));
-    if (block === undefined) return undefined;
-    if (range !== undefined && range.start > block.storedSize) throw new ArchiveError("HT_USAGE", "behind the end");
-    return { ...infoOf(block), data: range === undefined ? block.data : block.data.subarray(range.start, range.end) };
+  open(address: BlockAddress, range?: ByteRange): Promise<OpenBlock | undefined> {
+    return this.inTurn(() => {
+      const block = this.blocks.get(formatAddress(address));
+      if (block === undefined) return undefined;
+      if (range !== undefined && range.start > block.storedSize) throw new ArchiveError("HT_USAGE", "behind the end");
+      return { ...infoOf(block), data: range === undefined ? block.data : block.data.subarray(range.start, range.end) };
+    });
   }
 
   openAll(addresses: AsyncIterable<BlockAddress> | Iterable<BlockAddress>) {
@@ -177,7 +181,7 @@ export class MemoryVolume implements Volume {
   }
 
   remove(address: BlockAddress, requestId?: string): Promise<BlockInfo | undefined> {
-    return this.once(requestId, async () => {
+    return this.once(requestId, () => {
       const block = this.blocks.get(formatAddress(address));
       if (block === undefined) return undefined;
       if (block.leaving) throw moving(block);
@@ -196,19 +200,19 @@ export class MemoryVolume implements Volume {
   async *list(after?: BlockAddress): AsyncGenerator<BlockInfo> {
     const order = (one: BlockAddress, other: BlockAddress) =>
       one.signature === other.signature ? one.overflow - other.overflow : one.signature < other.signature ? -1 : 1;
-    for (const block of [...this.blocks.values()].sort(order)) {
+    for (const block of await this.inTurn(() => [...this.blocks.values()].sort(order))) {
       if (after === undefined || order(block, after) > 0) yield infoOf(block);
     }
   }
 
-  async filter(): Promise<SignatureFilter> {
+  filter(): Promise<SignatureFilter> {
     const filter = SignatureFilter.for(this.blocks.size);
     for (const { signature } of this.blocks.values()) filter.add(signature);
-    return filter;
+    return Promise.resolve(filter);
   }
 
   leave(address: BlockAddress): Promise<LeavingBlock | undefined> {
-    return this.inTurn(async () => {
+    return this.inTurn(() => {
       const name = formatAddress(address);
       const block = this.blocks.get(name);
       if (block === undefined) return undefined;
@@ -230,7 +234,7 @@ export class MemoryVolume implements Volume {
       const made =
         found === undefined
           ? this.make({ signature, size, compression, data }, references)
-          : await this.count(found, references);
+          : this.count(found, references);
       for (const key of request.formerKeys) this.former.set(key, formatAddress(made));
       return made;
     });
@@ -238,14 +242,14 @@ export class MemoryVolume implements Volume {
   }
 
   left(address: BlockAddress): Promise<void> {
-    return this.inTurn(async () => {
+    return this.inTurn(() => {
       if (this.blocks.get(formatAddress(address))?.leaving === true) this.drop(address);
     });
   }
 
-  async follow(formerKey: string): Promise<BlockAddress | undefined> {
+  follow(formerKey: string): Promise<BlockAddress | undefined> {
     const name = this.former.get(formerKey);
-    return name === undefined ? undefined : parseAddress(name);
+    return Promise.resolve(name === undefined ? undefined : parseAddress(name));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}

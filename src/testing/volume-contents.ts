@@ -1,4 +1,5 @@
 /** Contents for tests of volumes: what to store, how to hand it over, and what comes back. */
+import { createHash } from "node:crypto";
 import { invariant } from "../base/index.ts";
 import {
   type BlockAddress,
@@ -27,11 +28,31 @@ export function contentOf(algorithm: SignatureAlgorithm, content: string | Uint8
   return { bytes, signature: signatureOf(algorithm, bytes), size: bytes.length };
 }
 
+/** Codecs of contents. */
+export const COMPRESSIONS = ["none", "zlib", "gzip", "br", "zstd"] as const;
+
+/** What comes again after this much is new to most codecs. */
+const NOISE_SIZE = 1 << 16;
+
 /** Bytes of which one half can be compressed. */
 export function mixedBytes(size: number, seed = 1): Buffer {
   const bytes = Buffer.alloc(size, "a specimen in a drawer ");
-  bytes.set(createDice(seed).bytes(Math.floor(size / 2)), 0);
+  const noise = Buffer.from(createDice(seed).bytes(Math.min(NOISE_SIZE, size)));
+  for (let at = 0; at < size / 2; at += NOISE_SIZE) bytes.set(noise.subarray(0, Math.floor(size / 2) - at), at);
   return bytes;
+}
+
+/** Contents with the weak signature of another and its size, which differ in their last bytes. */
+export function largeTwins({ bytes, signature, size }: Content, count: number): Content[] {
+  const beginning = createHash("sha256").update(bytes.subarray(0, size - 4));
+  const twins: Content[] = [];
+  for (let i = 1; twins.length < count; i++) {
+    const end = Buffer.alloc(4);
+    end.writeUInt32BE(i);
+    const found = beginning.copy().update(end).digest("hex").slice(0, 2).toUpperCase();
+    if (signature.endsWith(found)) twins.push(contentOf("weak8", Buffer.concat([bytes.subarray(0, size - 4), end])));
+  }
+  return twins;
 }
 
 /** Different contents of one size that share their weak signature. */

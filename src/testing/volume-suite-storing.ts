@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { REFERENCES_MAX } from "../store/index.ts";
 import {
-  codecs,
+  COMPRESSIONS,
   collect,
   contentIn,
   contentOf,
@@ -51,7 +51,7 @@ export function describeStoring(use: Use): void {
     expect(await volume.describe()).toMatchObject({ blocks: 1, references: 5, contentBytes: page.size });
   });
 
-  it.each(codecs.names)("with %s, at once and in pieces, from nothing to more than a megabyte", async (compression) => {
+  it.each(COMPRESSIONS)("with %s, at once and in pieces, from nothing to more than a megabyte", async (compression) => {
     const { volume } = use();
     for (const [i, size] of [0, 1, 1000, 1_200_000].entries()) {
       for (const [j, pieceSize] of [undefined, 7, 90_000].entries()) {

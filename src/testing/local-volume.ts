@@ -1,0 +1,57 @@
+/** Volumes in folders, for the suite of volumes and other tests: made, opened, opened again. */
+import { type Disk, nodeDisk, scratchFolder } from "../disk/index.ts";
+import { createVolume, type LocalVolume, type NewVolume, openVolume } from "../store/index.ts";
+import { ForgetfulDisk } from "./forgetful-disk.ts";
+import { codecs } from "./volume-contents.ts";
+import type { VolumeFixture } from "./volume-suite.ts";
+
+/** Opens a volume that was made before. */
+export type OpenLocal = (disk: Disk, folder: string) => Promise<LocalVolume>;
+
+export interface LocalFixture extends VolumeFixture {
+  readonly volume: LocalVolume;
+  readonly disk: Disk;
+  readonly reopen: () => Promise<void>;
+}
+
+const openAny: OpenLocal = (disk, folder) => openVolume(disk, folder, { codecs });
+
+/** Makes a volume in a folder that is not there yet. */
+export async function startLocal(
+  disk: Disk,
+  folder: string,
+  settings: NewVolume,
+  open: OpenLocal = openAny,
+): Promise<LocalFixture> {
+  createVolume(disk, folder, settings);
+  let volume = await open(disk, folder);
+  return {
+    disk,
+    get volume() {
+      return volume;
+    },
+    setState: (state) => volume.setState(state),
+    reopen: async () => {
+      await volume[Symbol.asyncDispose]();
+      volume = await open(disk, folder);
+    },
+    check: (options) => volume.check(options),
+    [Symbol.asyncDispose]: () => volume[Symbol.asyncDispose](),
+  };
+}
+
+export function startForgetful(settings: NewVolume, open?: OpenLocal): Promise<LocalFixture> {
+  return startLocal(new ForgetfulDisk(), "/volume", settings, open);
+}
+
+/** On the real disk; the folder goes with the fixture. */
+export async function startOnDisk(settings: NewVolume, open?: OpenLocal): Promise<LocalFixture> {
+  const scratch = scratchFolder(nodeDisk);
+  const fixture = await startLocal(nodeDisk, `${scratch.path}/volume`, settings, open);
+  return Object.defineProperty(fixture, Symbol.asyncDispose, {
+    value: async () => {
+      await fixture.volume[Symbol.asyncDispose]();
+      scratch.remove();
+    },
+  });
+}
