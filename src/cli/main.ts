@@ -5,7 +5,7 @@ import { ClosedPipe, writeStandardError, writeStandardOutput } from "../disk/ind
 import { type Command, formatHelp, parseArguments } from "./command.ts";
 import { VERSION } from "./version.ts";
 
-/** Each is loaded when it is asked for: starting up is a good part of a small command's time. */
+/** Each is loaded when it is asked for: starting up is a good part of a small command's time. Some have two words. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   ls: async () => (await import("./ls.ts")).ls,
   cat: async () => (await import("./cat.ts")).cat,
@@ -22,22 +22,51 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   split: async () => (await import("./split.ts")).split,
   merge: async () => (await import("./merge.ts")).merge,
   rewrite: async () => (await import("./rewrite.ts")).rewrite,
+  "volume create": async () => (await import("./volume-create.ts")).volumeCreate,
+  "volume serve": async () => (await import("./volume-serve.ts")).volumeServe,
+  "volume check": async () => (await import("./volume-check.ts")).volumeCheck,
+  "volume compact": async () => (await import("./volume-compact.ts")).volumeCompact,
+  "volume rebuild": async () => (await import("./volume-rebuild.ts")).volumeRebuild,
+  "volume state": async () => (await import("./volume-state.ts")).volumeState,
 };
 
-async function findCommand(name: string | undefined): Promise<Command | undefined> {
-  return name !== undefined && Object.hasOwn(COMMANDS, name) ? await COMMANDS[name]!() : undefined;
+interface Found {
+  readonly command: Command;
+  /** What follows its name. */
+  readonly rest: readonly string[];
+}
+
+async function findCommand(argv: readonly string[]): Promise<Found | undefined> {
+  for (const count of [2, 1]) {
+    const name = argv.slice(0, count).join(" ");
+    if (Object.hasOwn(COMMANDS, name)) return { command: await COMMANDS[name]!(), rest: argv.slice(count) };
+  }
+  return undefined;
+}
+
+async function formatCommands(first: string): Promise<string> {
+  const loads = Object.entries(COMMANDS).flatMap(([name, load]) => (name.startsWith(first) ? [load] : []));
+  const commands = await Promise.all(loads.map(async (load) => await load()));
+  const width = Math.max(...commands.map((command) => command.name.length)) + 2;
+  return commands.map((command) => `  ${command.name.padEnd(width)}${command.purpose}`).join("\n");
+}
+
+/** Whether there are commands of two words that begin with this one. */
+function isGroup(word: string | undefined): word is string {
+  return word !== undefined && Object.keys(COMMANDS).some((name) => name.startsWith(`${word} `));
+}
+
+async function formatGroup(word: string): Promise<string> {
+  return `usage: holotype ${word} COMMAND …\n\ncommands:\n${await formatCommands(`${word} `)}\n\nEach has --help with an example.\n`;
 }
 
 async function formatOverview(): Promise<string> {
-  const commands = await Promise.all(Object.values(COMMANDS).map(async (load) => await load()));
-  const width = Math.max(...commands.map((command) => command.name.length)) + 2;
-  const lines = commands.map((command) => `  ${command.name.padEnd(width)}${command.purpose}`);
   return `Holotype ${VERSION}: a web archive that keeps every distinct content once.
 
 usage: holotype COMMAND …
 
 commands:
-${lines.join("\n")}
+${await formatCommands("")}
 
 Each command has --help with an example. Data goes to standard output, talk to standard error.
 Exit codes: 0 done · 1 unexpected · 2 usage · 3 some inputs skipped · 4 damage found · 20 not found · 21 locked ·
@@ -48,20 +77,37 @@ example:
 `;
 }
 
+function isHelp(word: string | undefined): boolean {
+  return word === "--help" || word === "-h";
+}
+
+async function formatHelpOn(words: readonly string[]): Promise<string> {
+  const found = await findCommand(words);
+  if (found !== undefined) return formatHelp(found.command);
+  return isGroup(words[0]) ? formatGroup(words[0]) : formatOverview();
+}
+
 async function run(argv: readonly string[]): Promise<number> {
-  const [name, ...rest] = argv;
-  if (name === undefined || name === "--help" || name === "-h" || name === "help") {
-    const asked = await findCommand(rest[0]);
-    writeStandardOutput(asked === undefined ? await formatOverview() : formatHelp(asked));
+  const [name, ...words] = argv;
+  if (name === undefined || isHelp(name) || name === "help") {
+    writeStandardOutput(await formatHelpOn(words));
     return name === undefined ? 2 : 0;
   }
   if (name === "--version") {
     writeStandardOutput(`${VERSION}\n`);
     return 0;
   }
-  const command = await findCommand(name);
-  if (command === undefined) throw new ArchiveError("HT_USAGE", `no command ${name} (see holotype --help)`);
-  if (rest.includes("--help") || rest.includes("-h")) {
+  const found = await findCommand(argv);
+  if (found === undefined && isGroup(name) && (words.length === 0 || isHelp(words[0]))) {
+    writeStandardOutput(await formatGroup(name));
+    return words.length === 0 ? 2 : 0;
+  }
+  if (found === undefined) {
+    const said = isGroup(name) ? `${name} ${words[0]}` : name;
+    throw new ArchiveError("HT_USAGE", `no command ${said} (see holotype ${isGroup(name) ? `${name} ` : ""}--help)`);
+  }
+  const { command, rest } = found;
+  if (rest.some(isHelp)) {
     writeStandardOutput(formatHelp(command));
     return 0;
   }

@@ -1,6 +1,7 @@
 /** Which request is answered by what. Obeys docs/protocol. */
 import { ArchiveError } from "../base/index.ts";
 import { getBlock, headBlock, putBlock, referToBlock, removeBlock } from "./block-routes.ts";
+import { compactVolume, setState } from "./care-routes.ts";
 import type { Exchange } from "./exchange.ts";
 import { describeVolume, findBlocks, listBlocks, sendFilter, sendHealth, sendMetrics } from "./listing-routes.ts";
 import { adopt, follow, leave, left } from "./move-routes.ts";
@@ -25,6 +26,8 @@ const FIXED: Readonly<Record<string, NamedRoute>> = {
     kind: "list",
     answer: (service, exchange, _, query) => listBlocks(service, exchange, new URLSearchParams(query)),
   },
+  "PUT /state": { kind: "state", answer: setState },
+  "POST /compact": { kind: "compact", answer: compactVolume },
   "POST /find": { kind: "find", answer: findBlocks },
   "POST /store": { kind: "store", answer: (service, exchange) => new StoreStream(service, exchange).run() },
   "POST /retrieve": { kind: "retrieve", answer: (service, exchange) => new RetrieveStream(service, exchange).run() },

@@ -26,6 +26,7 @@ export class VolumeService {
   readonly underWay = new Set<Exchange>();
   connections = 0;
   isDraining = false;
+  isCompacting = false;
   private heldBytes = 0;
   /** Tells this run of the server from others: what was counted in one says nothing in the next. */
   private readonly run: string;

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { holotype, linesOf, MAIN, put, ROOT, SAMPLES, temporaryFolder } from "./holotype.ts";
 
 const overview = holotype(["--help"]).out;
-const COMMANDS = linesOf(overview).flatMap((line) => /^ {2}([a-z]+) {2,}\S/.exec(line)?.[1] ?? []);
+const COMMANDS = linesOf(overview).flatMap((line) => /^ {2}([a-z]+(?: [a-z]+)?) {2,}\S/.exec(line)?.[1] ?? []);
 
 function examplesOf(help: string): string[] {
   const lines = linesOf(help);
@@ -18,7 +18,8 @@ describe("holotype --help", () => {
     const first = ["ls", "cat", "check", "index", "convert"];
     const deduplication = ["survey", "dedup", "verify", "restore"];
     const stages = ["manifest", "resolve", "plan", "split", "merge", "rewrite"];
-    expect(COMMANDS).toEqual([...first, ...deduplication, ...stages]);
+    const volume = ["create", "serve", "check", "compact", "rebuild", "state"].map((word) => `volume ${word}`);
+    expect(COMMANDS).toEqual([...first, ...deduplication, ...stages, ...volume]);
     expect(examplesOf(overview)).toEqual([expect.stringMatching(/^holotype /)]);
   });
 
@@ -41,19 +42,29 @@ describe("holotype --help", () => {
     expect(holotype(["ls", "-h"]).out).toBe(out);
   });
 
+  it("comes for the commands that begin with one word", () => {
+    const { exit, out } = holotype(["volume", "--help"]);
+    expect(exit).toBe(0);
+    const told = linesOf(out).flatMap((line) => /^ {2}([a-z]+ [a-z]+) {2,}\S/.exec(line)?.[1] ?? []);
+    expect(told).toEqual(COMMANDS.filter((command) => command.startsWith("volume ")));
+    expect(holotype(["help", "volume"]).out).toBe(out);
+    expect(holotype(["volume"])).toEqual({ exit: 2, out, err: "" });
+    expect(holotype(["help", "volume", "check"]).out).toBe(holotype(["volume", "check", "-h"]).out);
+  });
+
   it("tells the version of package.json", () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
     expect(holotype(["--version"]).out).toBe(`${version}\n`);
   });
 });
 
-/** Archive files, or for the stages manifests; what must come before them stands before them. */
-const USAGE = /(?:FILE|\[MANIFEST|N \[MANIFEST|--plan PLAN FILE)/;
+/** A volume; archive files, or for the stages manifests; what must come before them stands before them. */
+const USAGE = /(?:DIR|FILE|\[MANIFEST|N \[MANIFEST|--plan PLAN FILE)/;
 /** What a stage may tell beside its lines: counts. */
 const TALK = /^(?:[\d,]+ [a-z][^\n]*\n)*$/;
 
 describe.each(COMMANDS)("holotype %s --help", (command) => {
-  const { exit, out, err } = holotype([command, "--help"]);
+  const { exit, out, err } = holotype([...command.split(" "), "--help"]);
   const lines = linesOf(out);
 
   it("begins with one line of purpose and one of usage", () => {
@@ -80,10 +91,13 @@ describe("every example", () => {
   chmodSync(put(bin, "holotype", `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`), 0o755);
   const path = `${bin}:${process.env["PATH"]}`;
 
-  it.each(["", ...COMMANDS])("of holotype %s works on the samples as it stands", (command) => {
-    const cwd = join(folder, `at-${command}`);
+  // A server goes on until it is told to end: tests/cli/volume.test.ts does.
+  const ending = COMMANDS.filter((command) => command !== "volume serve");
+
+  it.each(["", ...ending])("of holotype %s works on the samples as it stands", (command) => {
+    const cwd = join(folder, `at-${command.replace(" ", "-")}`);
     cpSync(SAMPLES, join(cwd, "samples"), { recursive: true });
-    const examples = examplesOf(command === "" ? overview : holotype([command, "--help"]).out);
+    const examples = examplesOf(command === "" ? overview : holotype([...command.split(" "), "--help"]).out);
     expect(examples.length).toBeGreaterThan(0);
     for (const example of examples) {
       // What it writes to the folder for temporary files goes to ours.

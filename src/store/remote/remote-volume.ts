@@ -3,6 +3,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { checkAdoption } from "../adoption.ts";
 import { BlockField } from "../block-fields.ts";
 import { type BlockAddress, formatAddress } from "../content-key.ts";
+import type { CompactResult } from "../pack/compact.ts";
 import { checkRequestId } from "../request-id.ts";
 import { FILTER_SIZE_MAX, SignatureFilter } from "../signature-filter.ts";
 import type {
@@ -18,11 +19,13 @@ import type {
   StoreRequest,
   Volume,
   VolumeDescription,
+  VolumeState,
 } from "../volume.ts";
 import { notOurs, parseJson, readAddress, readBlockInfo, readDescription, readReceipt } from "../wire/block-json.ts";
 import { RecordStamp } from "../wire/block-record.ts";
 import { FIND_COUNT_MAX, LIST_COUNT_DEFAULT, MediaType, WIRE_HELD_SIZE_MAX } from "../wire/protocol.ts";
 import { emptyRange, formerKeysIn, openedBlock } from "./block-reply.ts";
+import { compactRemotely } from "./compact-run.ts";
 import { type Call, Link, type RemoteOptions, type Reply } from "./link.ts";
 import { wrongSize } from "./pump.ts";
 import { checkCodecName, checkSignatureText, checkSize } from "./request-check.ts";
@@ -217,6 +220,18 @@ export class RemoteVolume implements Volume {
   async follow(formerKey: string): Promise<BlockAddress | undefined> {
     const reply = await this.ask({ method: "GET", path: `/moves/follow/${encodeURIComponent(formerKey)}` });
     return reply && readAddress(jsonOf(reply));
+  }
+
+  /** Of a volume in a folder of the server's machine. */
+  async setState(state: VolumeState): Promise<void> {
+    const body = Buffer.from(state);
+    const headers = { "Content-Type": MediaType.text, "Content-Length": body.length };
+    await this.demand({ method: "PUT", path: "/state", headers, body });
+  }
+
+  /** Gives back the space of deleted blocks; the server goes on meanwhile. HT_UNSUPPORTED where there is none to give. */
+  compact(onProgress?: (done: number, total: number) => void): Promise<CompactResult> {
+    return compactRemotely(this.link, onProgress);
   }
 
   /** Closes the connections; what is under way fails. The server goes on. */
