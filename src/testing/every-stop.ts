@@ -18,6 +18,8 @@ export interface StopOptions {
   readonly seed?: number;
   /** Further faults of the disk on which the scenario runs. */
   readonly faults?: Faults;
+  /** Looks at so many aftermaths of each stop, which chance chooses, and not at all of them: for long scenarios. */
+  readonly aftermathCount?: number;
   /** Makes what is there, durably, before the scenario; its operations are not counted. */
   readonly prepare?: (disk: Disk) => void;
 }
@@ -27,14 +29,16 @@ type Run = (disk: ForgetfulDisk) => void | Promise<void>;
 /** `stoppedAt` is absent in the last round, in which the scenario came to its end before the power was cut. */
 type Check = (disk: ForgetfulDisk, stoppedAt: number | undefined) => void | Promise<void>;
 
-function aftermaths(seed: number): Aftermath[] {
+function aftermaths(seed: number, count: number): Aftermath[] {
   const dice = createDice(seed);
-  return FATES.flatMap((data) =>
+  const all = FATES.flatMap((data) =>
     FATES.flatMap((names) => {
       const throws = data === "tear" || names === "tear" ? THROW_COUNT : 1;
       return Array.from({ length: throws }, () => ({ data, names, seed: dice.below(2 ** 32) }));
     }),
   );
+  while (all.length > count) all.splice(dice.below(all.length), 1);
+  return all;
 }
 
 async function runToStop(run: Run, disk: ForgetfulDisk): Promise<void> {
@@ -63,7 +67,7 @@ export async function everyStop(run: Run, check: Check, options: StopOptions = {
     const disk = prepared(options, { ...options.faults, stopAt });
     await runToStop(run, disk);
     const stoppedAt = disk.operations.stopped ? stopAt : undefined;
-    for (const aftermath of aftermaths(seed + stopAt)) {
+    for (const aftermath of aftermaths(seed + stopAt, options.aftermathCount ?? Number.POSITIVE_INFINITY)) {
       try {
         await check(disk.reopen(aftermath), stoppedAt);
       } catch (cause) {

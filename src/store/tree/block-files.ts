@@ -10,6 +10,7 @@ import type { BlockAddress } from "../content-key.ts";
 import { othersTurn } from "../promised.ts";
 import type { BlockData, BlockInfo, ByteRange } from "../volume.ts";
 import { type BlockHeader, formatHeader, GAP, HEADER_SIZE, parseHeader } from "./block-header.ts";
+import type { TreeFolders } from "./folders.ts";
 import type { IncomingFile, IncomingFiles } from "./incoming.ts";
 import { blockLocation, blocksFolder } from "./location.ts";
 
@@ -18,6 +19,16 @@ export const SMALL_SIZE_MAX = 1 << 20;
 const PIECE_SIZE = 1 << 18;
 /** Signatures whose lowest free number is remembered. */
 const HINTS_MAX = 10_000;
+
+/** What the files of a tree are made with. */
+export interface FileParts {
+  readonly disk: Disk;
+  /** Of the volume. */
+  readonly folder: string;
+  readonly depth: number;
+  readonly folders: TreeFolders;
+  readonly incoming: IncomingFiles;
+}
 
 /** A block that is there. */
 export interface TreeBlock extends BlockInfo {
@@ -28,14 +39,16 @@ export class BlockFiles {
   readonly path: string;
   private readonly disk: Disk;
   private readonly depth: number;
+  private readonly folders: TreeFolders;
   private readonly incoming: IncomingFiles;
   /** Below these numbers there is no free one. */
   private readonly hints = new Map<string, number>();
 
-  constructor(disk: Disk, folder: string, depth: number, incoming: IncomingFiles) {
+  constructor({ disk, folder, depth, folders, incoming }: FileParts) {
     this.disk = disk;
     this.path = blocksFolder(folder);
     this.depth = depth;
+    this.folders = folders;
     this.incoming = incoming;
   }
 
@@ -118,7 +131,7 @@ export class BlockFiles {
 
   /** Makes the folders that a block of this signature lies in. */
   prepare(address: BlockAddress): void {
-    this.disk.makeFolder(dirname(this.pathOf(address)));
+    this.folders.make(dirname(this.pathOf(address)));
   }
 
   /** A synced file becomes a block. Durable when this returns. */

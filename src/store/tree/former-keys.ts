@@ -6,6 +6,8 @@ import { dirname, join } from "node:path";
 import { ArchiveError } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import type { BlockAddress } from "../content-key.ts";
+import type { FileParts } from "./block-files.ts";
+import type { TreeFolders } from "./folders.ts";
 import type { IncomingFiles } from "./incoming.ts";
 import { formerFolder, sig2location } from "./location.ts";
 
@@ -18,12 +20,14 @@ export class FormerKeys {
   private readonly disk: Disk;
   private readonly folder: string;
   private readonly depth: number;
+  private readonly folders: TreeFolders;
   private readonly incoming: IncomingFiles;
 
-  constructor(disk: Disk, folder: string, depth: number, incoming: IncomingFiles) {
+  constructor({ disk, folder, depth, folders, incoming }: FileParts) {
     this.disk = disk;
     this.folder = formerFolder(folder);
     this.depth = depth;
+    this.folders = folders;
     this.incoming = incoming;
   }
 
@@ -61,8 +65,15 @@ export class FormerKeys {
       return;
     }
     const lines = [TITLE, ...[...after].map(([key, target]) => `${key} ${target}`)];
-    this.disk.makeFolder(dirname(path));
+    this.folders.make(dirname(path));
     this.incoming.put(path, Buffer.from(`${lines.join("\n")}\n`, "latin1"));
+  }
+
+  /** The same once more, where it may have been done and is not durable. */
+  redo(address: BlockAddress, keys: readonly string[], fresh: boolean): void {
+    this.change(address, keys, fresh);
+    const folder = dirname(this.path(address.signature));
+    if (this.disk.stat(folder) !== undefined) this.disk.syncFolder(folder);
   }
 }
 

@@ -25,6 +25,8 @@ import { journalFolder } from "./location.ts";
 /** Requests that are remembered, and how many more before the oldest of them go. */
 export const REMEMBERED_DEFAULT = 100_000;
 const SPARE = 0.5;
+/** Lines that are gathered into one write. */
+const BUFFER_SIZE = 1 << 16;
 
 export interface JournalOptions {
   readonly rememberedCount?: number;
@@ -79,7 +81,7 @@ export class Journal {
 
   /** Appends to what is there, which must be clean. */
   goOn(): void {
-    this.log = new AppendLog(this.disk.open(this.path, "update"));
+    this.log = new AppendLog(this.disk.open(this.path, "update"), { bufferSizeBytes: BUFFER_SIZE });
   }
 
   /** Begins a journal with the totals as they are and the requests that are remembered; all entries must be done. */

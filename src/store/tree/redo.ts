@@ -47,17 +47,17 @@ export async function redo(
 async function redoOne({ last, fresh, formerKeys }: Outcome, files: BlockFiles, former: FormerKeys): Promise<boolean> {
   if (last.references === 0) {
     files.drop(last);
-    former.change(last, [], true);
+    former.redo(last, [], true);
     return true;
   }
   const block: TreeBlock = { ...last, leaving: last.deed === "leave" };
   if (!(await files.restore(block))) {
-    former.change(last, [], fresh);
+    former.redo(last, [], fresh);
     // A block that was there and is gone was taken by no crash of ours; the totals will tell.
     return last.deed !== "new";
   }
   // The name may still be on its way to the disk.
   if (fresh) files.syncNames(last);
-  former.change(last, formerKeys, fresh);
+  former.redo(last, formerKeys, fresh);
   return true;
 }

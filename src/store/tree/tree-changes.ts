@@ -75,10 +75,12 @@ export class TreeChanges {
   }
 
   async open(): Promise<void> {
-    const { disk, files, incoming } = this.parts;
+    const { disk, folder, files, incoming } = this.parts;
     disk.makeFolder(files.path);
     incoming.clear();
     const content = this.journal.read();
+    // Also where folders were made by an opening that failed to.
+    disk.syncFolder(folder);
     if (content?.clean === true) return this.journal.goOn();
     if (content === undefined) this.journal.totals = this.countBlocks();
     else await this.redo(content.unsettled);

@@ -34,6 +34,7 @@ import { type VolumeSettings, writeVolumeSettings } from "../volume-settings.ts"
 import { BlockFiles, type TreeBlock } from "./block-files.ts";
 import { formatHeader } from "./block-header.ts";
 import { checkTree } from "./check.ts";
+import { TreeFolders } from "./folders.ts";
 import { FormerKeys } from "./former-keys.ts";
 import { IncomingFiles } from "./incoming.ts";
 import { infoOf, type JournalEntry, receiptOf } from "./journal-line.ts";
@@ -85,9 +86,11 @@ export class TreeVolume implements LocalVolume {
     this.settings = settings;
     this.codecs = options.codecs;
     this.incoming = new IncomingFiles(disk, folder);
-    this.files = new BlockFiles(disk, folder, settings.treeDepth, this.incoming);
-    this.former = new FormerKeys(disk, folder, settings.treeDepth, this.incoming);
-    const { files, former, incoming, shape } = this;
+    const { incoming } = this;
+    const parts = { disk, folder, depth: settings.treeDepth, folders: new TreeFolders(disk, folder), incoming };
+    this.files = new BlockFiles(parts);
+    this.former = new FormerKeys(parts);
+    const { files, former, shape } = this;
     this.changes = new TreeChanges({ disk, folder, files, former, incoming, shape }, options.limits);
   }
 
