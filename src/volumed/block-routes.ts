@@ -44,10 +44,11 @@ export function requestIdOf(headers: IncomingHttpHeaders): string | undefined {
 }
 
 /** What the headers of a request say about the content in its body. */
-export function contentOf(service: VolumeService, headers: IncomingHttpHeaders, signature: string) {
+export function contentOf(service: VolumeService, headers: IncomingHttpHeaders, signature: string, hasBody = true) {
   const compression = headerOf(headers, Header.compression) ?? "none";
-  // Uncompressed, the content is the body.
-  const sizeText = headerOf(headers, Header.size) ?? (compression === "none" ? headers["content-length"] : undefined);
+  // Uncompressed, the content is the body, if there is one.
+  const length = headers["content-length"];
+  const sizeText = headerOf(headers, Header.size) ?? (compression === "none" && hasBody ? length : undefined);
   if (sizeText === undefined) throw new ArchiveError("HT_USAGE", `the header ${BlockField.size} is missing`);
   const size = parseSize(sizeText, BlockField.size);
   if (size > service.limits.contentSizeMaxBytes) {
@@ -102,8 +103,8 @@ export function sendReceipt(service: VolumeService, exchange: Exchange, receipt:
 /** With `Holotype-Mode: compare` the body is a content to compare with; otherwise there is none. */
 export function referToBlock(service: VolumeService, exchange: Exchange, name: string): void {
   const { headers } = exchange.request;
-  const { signature, size, compression } = contentOf(service, headers, signatureOnly(name));
   const mode = parseMode(headerOf(headers, Header.mode) ?? "regular");
+  const { signature, size, compression } = contentOf(service, headers, signatureOnly(name), mode === "compare");
   if (mode === "force-new") throw new ArchiveError("HT_USAGE", "a reference cannot be forced to be new");
   const requestId = requestIdOf(headers);
   const sizeMax = mode === "compare" ? service.limits.contentSizeMaxBytes : 0;

@@ -39,6 +39,7 @@ export class RetrieveStream {
     while (!(await this.answerAll()));
     if (this.broken === undefined) return await this.end();
     this.exchange.failure = this.broken;
+    await this.batch.flush();
     if (!this.exchange.response.headersSent) return this.exchange.fail(this.broken);
     const told = toWireError(this.broken);
     await this.add(formatBreakRecord(this.service.stamp, told));

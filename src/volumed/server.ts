@@ -158,7 +158,9 @@ export class VolumeServer implements AsyncDisposable {
     const ms = performance.now() - exchange.startedMs;
     metrics.observe(kind, outcome, ms / 1000);
     const isBug = failure !== undefined && !(failure instanceof ArchiveError);
-    const isOurs = isBug || (failure instanceof ArchiveError && ERROR_TABLE[failure.code].http >= 500);
+    // Having too much to do is no failure, and telling it would be one thing more to do.
+    const isOurs =
+      isBug || (failure instanceof ArchiveError && failure.code !== "HT_BUSY" && ERROR_TABLE[failure.code].http >= 500);
     if (log.everyRequest || isOurs || outcome === "cut" || outcome === "HT_CUT_OFF") {
       log.tell(isOurs ? "error" : outcome === "cut" || failure !== undefined ? "warning" : "info", "request", {
         method: request.method,

@@ -18,11 +18,15 @@ export class Channel {
     // Silence is judged by whoever knows whether something is waited for.
     this.request.setTimeout(0);
     this.reply = new Promise((resolve, reject) => {
-      this.request.on("error", (cause) => reject(link.unavailable(cause)));
-      this.request.on("close", () => reject(link.unavailable(new Error("the connection was closed"))));
+      // What it was refused for counts for more than that the connection was closed then.
+      let isRefused = false;
+      const fail = (cause: Error) => isRefused || reject(link.unavailable(cause));
+      this.request.on("error", fail);
+      this.request.on("close", () => fail(new Error("the connection was closed")));
       this.request.on("response", (response) => {
-        if (response.statusCode === 200) resolve(response);
-        else this.refuse(response).then(reject, reject);
+        if (response.statusCode === 200) return resolve(response);
+        isRefused = true;
+        this.refuse(response).then(reject, reject);
       });
     });
     // Whoever waits for it learns of it; nobody may.
@@ -32,9 +36,13 @@ export class Channel {
   private async refuse(response: IncomingMessage): Promise<Error> {
     const pieces: Buffer[] = [];
     let size = 0;
-    for await (const piece of response as AsyncIterable<Buffer>) {
-      size += piece.length;
-      if (size <= REFUSAL_SIZE_MAX) pieces.push(piece);
+    try {
+      for await (const piece of response as AsyncIterable<Buffer>) {
+        size += piece.length;
+        if (size <= REFUSAL_SIZE_MAX) pieces.push(piece);
+      }
+    } catch (cause) {
+      return this.link.unavailable(cause);
     }
     return this.link.refusal({ status: response.statusCode ?? 0, body: Buffer.concat(pieces) });
   }

@@ -195,11 +195,10 @@ export class StoreRun {
         const entry = this.sent.shift();
         if (entry === undefined) return notOurs("more answers than requests");
         entry.answer = answer;
+        this.attempts.progress();
       }
       text = text.slice(at);
-      if (at === 0) continue;
       this.heardMs = performance.now();
-      this.attempts.progress();
       this.changed.fire();
     }
     return this.parts.link.unavailable(new Error("the answers ended early"));
