@@ -1,0 +1,108 @@
+/** Numbers of any size as few bytes: seven bits a byte, the low ones first. Times may be negative and are zigzagged. */
+
+/** Gathers bytes; grows as it must. */
+export class ByteWriter {
+  bytes: Buffer;
+  length = 0;
+
+  constructor(size = 1 << 14) {
+    this.bytes = Buffer.allocUnsafeSlow(size);
+  }
+
+  reserve(more: number): void {
+    if (this.length + more <= this.bytes.length) return;
+    const grown = Buffer.allocUnsafeSlow(Math.max(2 * this.bytes.length, this.length + more));
+    this.bytes.copy(grown, 0, 0, this.length);
+    this.bytes = grown;
+  }
+
+  byte(value: number): void {
+    this.reserve(1);
+    this.bytes[this.length++] = value;
+  }
+
+  /** A whole number from 0 up to 2^53 - 1. */
+  number(value: number): void {
+    this.reserve(8);
+    let rest = value;
+    while (rest > 0x7fff_ffff) {
+      this.bytes[this.length++] = (rest % 128) | 128;
+      rest = Math.floor(rest / 128);
+    }
+    while (rest > 127) {
+      this.bytes[this.length++] = (rest & 127) | 128;
+      rest >>>= 7;
+    }
+    this.bytes[this.length++] = rest;
+  }
+
+  /** A whole number of either sign. */
+  signed(value: number): void {
+    this.number(value < 0 ? -2 * value - 1 : 2 * value);
+  }
+
+  raw(bytes: Uint8Array, start = 0, end = bytes.length): void {
+    this.reserve(end - start);
+    // Copying a few bytes by hand beats the call.
+    if (end - start < 24) for (let at = start; at < end; at++) this.bytes[this.length++] = bytes[at]!;
+    else {
+      this.bytes.set(bytes.subarray(start, end), this.length);
+      this.length += end - start;
+    }
+  }
+
+  /** A string of which each character stands for one byte. */
+  text(text: string, start = 0): void {
+    const size = text.length - start;
+    this.reserve(size);
+    if (size < 24) for (let at = start; at < text.length; at++) this.bytes[this.length++] = text.charCodeAt(at);
+    else this.length += this.bytes.write(start === 0 ? text : text.slice(start), this.length, "latin1");
+  }
+
+  /** A copy of what was gathered. */
+  finish(): Buffer {
+    return Buffer.from(this.bytes.subarray(0, this.length));
+  }
+}
+
+/** Reads what `ByteWriter` wrote. Past the end it gives numbers that are none, and whoever asks finds that out. */
+export class ByteReader {
+  bytes: Buffer;
+  at: number;
+
+  constructor(bytes: Buffer, at = 0) {
+    this.bytes = bytes;
+    this.at = at;
+  }
+
+  number(): number {
+    const { bytes } = this;
+    let byte = bytes[this.at++]!;
+    if (byte < 128) return byte;
+    let value = byte & 127;
+    let scale = 128;
+    do {
+      byte = bytes[this.at++]!;
+      value += (byte & 127) * scale;
+      scale *= 128;
+    } while (byte >= 128);
+    return value;
+  }
+
+  signed(): number {
+    const value = this.number();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+
+  text(size: number): string {
+    const start = this.at;
+    this.at += size;
+    return this.bytes.toString("latin1", start, this.at);
+  }
+
+  raw(size: number): Buffer {
+    const start = this.at;
+    this.at += size;
+    return this.bytes.subarray(start, this.at);
+  }
+}

@@ -1,0 +1,15 @@
+export type { TimelineFinding } from "./check.ts";
+export type { KeyRange, TimelineEntry, TimelineEvent } from "./query.ts";
+export type { Root as TimelineRoot } from "./slot.ts";
+export {
+  DIGEST_SIZE_DEFAULT,
+  KEY_SIZE_MAX,
+  keyText,
+  openTimeline,
+  PAGE_SIZE_DEFAULT,
+  TIME_MAX,
+  type TimelineOptions,
+  TimelineSnapshot,
+  TimelineWriter,
+  VALUE_SIZE_MAX,
+} from "./timeline.ts";

@@ -1,0 +1,167 @@
+/**
+ * The file of a timeline: pages, appended and never changed, and two slots in front of which the newer one says where
+ * the root is. A commit appends pages, makes them durable, writes the older slot and makes that durable. Whoever has
+ * found a root can go on reading from it for as long as the file is open, whatever is committed meanwhile.
+ */
+import { crc32 } from "node:zlib";
+import { ArchiveError, invariant } from "../base/index.ts";
+import type { Disk, DiskFile } from "../disk/index.ts";
+import { Leaf } from "./leaf.ts";
+import { decodeNode, type Node, type PageRef } from "./node.ts";
+import { decodeSlot, encodeSlot, type Root, SLOT_COUNT, SLOT_SIZE } from "./slot.ts";
+
+/** Before each page: its length and its CRC-32. */
+const PAGE_HEAD_SIZE = 8;
+const DATA_START = SLOT_COUNT * SLOT_SIZE;
+const BUFFER_SIZE = 1 << 20;
+
+export class PageFile {
+  readonly file: DiskFile;
+  private readonly cache: PageCache;
+  /** Pages taken from the file, for who counts them. */
+  pagesRead = 0;
+  private end: number;
+  private buffer: Buffer[] = [];
+  private buffered = 0;
+
+  /** A file that has no root yet. */
+  static create(disk: Disk, path: string, cacheBytes: number): PageFile {
+    return new PageFile(disk.open(path, "create"), DATA_START, cacheBytes);
+  }
+
+  static open(disk: Disk, path: string, mode: "read" | "update", cacheBytes: number): PageFile {
+    const file = disk.open(path, mode);
+    return new PageFile(file, Math.max(DATA_START, file.size()), cacheBytes);
+  }
+
+  private constructor(file: DiskFile, end: number, cacheBytes: number) {
+    this.file = file;
+    this.end = end;
+    this.cache = new PageCache(cacheBytes);
+  }
+
+  /** The newer of the two slots that hold. Throws where neither does. */
+  readRoot(): Root {
+    const bytes = Buffer.alloc(DATA_START);
+    const count = this.file.read(bytes, 0);
+    const roots: Root[] = [];
+    for (let i = 0; i < SLOT_COUNT; i++) {
+      const root =
+        count < (i + 1) * SLOT_SIZE
+          ? undefined
+          : decodeSlot(bytes.subarray(i * SLOT_SIZE, (i + 1) * SLOT_SIZE), this.file.path);
+      if (root !== undefined && root.end <= this.file.size()) roots.push(root);
+    }
+    const newest = roots.sort((one, other) => other.generation - one.generation)[0];
+    if (newest !== undefined) return newest;
+    throw new ArchiveError("HT_CORRUPT", `${this.file.path}: not a timeline, or both of its roots are damaged`, {
+      file: this.file.path,
+    });
+  }
+
+  /** What lies behind the last commit belongs to none. */
+  cutTo(end: number): void {
+    invariant(this.buffered === 0, "pages are waiting");
+    if (this.file.size() > end) this.file.truncate(end);
+    this.end = end;
+  }
+
+  /** Bytes of the file, with those that wait to be written. */
+  get size(): number {
+    return this.end;
+  }
+
+  /** Bytes of pages written to a file that was made here, without their heads. */
+  bytesAppended = 0;
+
+  append(image: Buffer, kind: PageRef["kind"], lastChange: number): PageRef {
+    const head = Buffer.allocUnsafe(PAGE_HEAD_SIZE);
+    head.writeUInt32BE(image.length, 0);
+    head.writeUInt32BE(crc32(image), 4);
+    const offset = this.end;
+    this.bytesAppended += image.length;
+    this.buffer.push(head, image);
+    this.buffered += head.length + image.length;
+    this.end += head.length + image.length;
+    if (this.buffered > BUFFER_SIZE) this.flush();
+    return { kind, offset, length: image.length, lastChange };
+  }
+
+  private flush(): void {
+    if (this.buffered === 0) return;
+    this.file.write(Buffer.concat(this.buffer, this.buffered), this.end - this.buffered);
+    this.buffer = [];
+    this.buffered = 0;
+  }
+
+  /** Durable when it returns. */
+  commit(root: Root): void {
+    this.flush();
+    this.file.sync();
+    this.file.write(encodeSlot(root), (root.generation % SLOT_COUNT) * SLOT_SIZE);
+    this.file.sync();
+  }
+
+  leaf(ref: PageRef): Leaf {
+    const known = this.cache.get(ref.offset);
+    if (known instanceof Leaf) return known;
+    const leaf = new Leaf(this.read(ref));
+    this.cache.set(ref.offset, leaf, 3 * ref.length);
+    return leaf;
+  }
+
+  node(ref: PageRef): Node {
+    const known = this.cache.get(ref.offset);
+    if (known !== undefined && !(known instanceof Leaf)) return known;
+    const node = decodeNode(this.read(ref));
+    this.cache.set(ref.offset, node, 8 * ref.length);
+    return node;
+  }
+
+  /** The bytes of a page, checked. */
+  read({ offset, length }: PageRef): Buffer {
+    if (offset + PAGE_HEAD_SIZE + length > this.end - this.buffered) this.flush();
+    this.pagesRead++;
+    const bytes = Buffer.allocUnsafeSlow(PAGE_HEAD_SIZE + length);
+    const { path } = this.file;
+    const count = this.file.read(bytes, offset);
+    const image = bytes.subarray(PAGE_HEAD_SIZE);
+    if (count !== bytes.length || bytes.readUInt32BE(0) !== length || bytes.readUInt32BE(4) !== crc32(image)) {
+      throw new ArchiveError("HT_CORRUPT", `${path}:${offset}: a page does not hold its checksum`, {
+        file: path,
+        offset,
+      });
+    }
+    return image;
+  }
+
+  close(): void {
+    this.file.close();
+  }
+}
+
+/** Pages as they were read, up to a number of bytes; those that were used longest ago go first. */
+class PageCache {
+  private readonly pages = new Map<number, { readonly page: Leaf | Node; readonly cost: number }>();
+  private readonly costMax: number;
+  private cost = 0;
+
+  constructor(costMax: number) {
+    this.costMax = costMax;
+  }
+
+  get(offset: number): Leaf | Node | undefined {
+    const held = this.pages.get(offset);
+    return held?.page;
+  }
+
+  set(offset: number, page: Leaf | Node, cost: number): void {
+    this.pages.set(offset, { page, cost });
+    this.cost += cost;
+    for (const [oldest, { cost: oldCost }] of this.pages) {
+      if (this.cost <= this.costMax) break;
+      this.pages.delete(oldest);
+      this.cost -= oldCost;
+    }
+  }
+}

@@ -1,0 +1,68 @@
+/** A slot: the root of a timeline as of one commit, and what the timeline is. Obeys docs/format/timeline.md. */
+import { crc32 } from "node:zlib";
+import { ArchiveError } from "../base/index.ts";
+import type { PageKind, PageRef } from "./node.ts";
+
+export const SLOT_COUNT = 2;
+export const SLOT_SIZE = 512;
+const MAGIC = "HTTL";
+const VERSION = 1;
+const KINDS: readonly PageKind[] = ["leaf", "keys", "times"];
+
+export interface Totals {
+  /** Keys that were ever seen. */
+  readonly keys: number;
+  /** Runs, those that say "gone" left out. */
+  readonly entries: number;
+  readonly visits: number;
+}
+
+export interface Settings {
+  /** Bytes that a page should not exceed. */
+  readonly pageSize: number;
+  /** Bytes of a digest. */
+  readonly digestSize: number;
+}
+
+export interface Root extends Totals, Settings {
+  /** Counts the commits. */
+  readonly generation: number;
+  readonly root: PageRef;
+  /** Where the pages of this commit end. */
+  readonly end: number;
+  /** Bytes of pages that the root leads to. */
+  readonly live: number;
+}
+
+const NUMBERS = ["generation", "end", "live", "keys", "entries", "visits", "pageSize", "digestSize"] as const;
+
+export function encodeSlot(root: Root): Buffer {
+  const bytes = Buffer.alloc(SLOT_SIZE);
+  bytes.write(MAGIC, 0, "latin1");
+  bytes.writeUInt32BE(VERSION, 4);
+  let at = 8;
+  for (const name of NUMBERS) {
+    bytes.writeDoubleBE(root[name], at);
+    at += 8;
+  }
+  const { kind, offset, length, lastChange } = root.root;
+  for (const value of [KINDS.indexOf(kind), offset, length, lastChange]) {
+    bytes.writeDoubleBE(value, at);
+    at += 8;
+  }
+  bytes.writeUInt32BE(crc32(bytes.subarray(0, SLOT_SIZE - 4)), SLOT_SIZE - 4);
+  return bytes;
+}
+
+/** Absent where the bytes do not hold; HT_FORMAT_TOO_NEW where they do, and are of a newer version. */
+export function decodeSlot(bytes: Buffer, path: string): Root | undefined {
+  if (bytes.toString("latin1", 0, 4) !== MAGIC) return undefined;
+  if (bytes.readUInt32BE(SLOT_SIZE - 4) !== crc32(bytes.subarray(0, SLOT_SIZE - 4))) return undefined;
+  if (bytes.readUInt32BE(4) > VERSION) {
+    throw new ArchiveError("HT_FORMAT_TOO_NEW", `${path}: a timeline of a newer Holotype`, { file: path });
+  }
+  const values = Array.from({ length: NUMBERS.length + 4 }, (_, i) => bytes.readDoubleBE(8 + 8 * i));
+  const numbers = Object.fromEntries(NUMBERS.map((name, i) => [name, values[i]!])) as Omit<Root, "root">;
+  const [kind, offset, length, lastChange] = values.slice(NUMBERS.length) as [number, number, number, number];
+  return { ...numbers, root: { kind: KINDS[kind]!, offset, length, lastChange } };
+}

@@ -1,0 +1,275 @@
+/**
+ * A timeline on disk: for every key what it held and when. One writer, who holds a lock; readers in any number of
+ * processes, who hold nothing and are not in its way. What a commit made durable stays, whatever happens.
+ */
+import { join } from "node:path";
+import { ArchiveError } from "../base/index.ts";
+import { type Disk, type Lock, removeLeftovers } from "../disk/index.ts";
+import { Application, type KeyChange } from "./apply.ts";
+import { checkPages, type TimelineFinding } from "./check.ts";
+import { copyPages } from "./copy.ts";
+import { LeafWriter } from "./leaf.ts";
+import { BEGINNING, FOREVER } from "./node.ts";
+import { PageFile } from "./page-file.ts";
+import { type KeyRange, type TimelineEntry, TimelineQuery } from "./query.ts";
+import { compareVisits, type Visit } from "./run.ts";
+import type { Root, Settings } from "./slot.ts";
+
+export const PAGE_SIZE_DEFAULT = 8192;
+export const DIGEST_SIZE_DEFAULT = 16;
+export const KEY_SIZE_MAX = 65_536;
+export const VALUE_SIZE_MAX = 4096;
+/** Times are whole numbers, of whatever unit; this leaves room for anything in microseconds. */
+export const TIME_MAX = 2 ** 51;
+const CACHE_BYTES_DEFAULT = 64 << 20;
+/** Visits that wait in memory, in bytes, before they are worked in. */
+const WAITING_MAX = 64 << 20;
+const NAME = "timeline.pages";
+/** The file is written anew when more of it is dead than alive, and more than this. */
+const DEAD_LEAST = 4 << 20;
+
+export interface TimelineOptions extends Partial<Settings> {
+  readonly cacheBytes?: number | undefined;
+}
+
+/** What a timeline holds as of one commit. To be closed; until then nothing that it needs goes away. */
+export class TimelineSnapshot extends TimelineQuery implements Disposable {
+  readonly info: Root & { readonly fileSize: number };
+  private readonly pages: PageFile;
+  private readonly release: () => void;
+
+  constructor(pages: PageFile, root: Root, release: () => void) {
+    super(pages, root.root);
+    this.pages = pages;
+    this.release = release;
+    this.info = { ...root, fileSize: pages.size };
+  }
+
+  /** Pages read from the file so far. */
+  get pagesRead(): number {
+    return this.pages.pagesRead;
+  }
+
+  /** How many entries `slice` would give. */
+  countSlice(time: number, range: KeyRange = {}): number {
+    let count = 0;
+    for (const _ of this.slice(time, range)) count++;
+    return count;
+  }
+
+  /** The keys nearest to this one that were valid at some time in [from, to]: so many before it, and from it on. */
+  nearest(key: string, from: number, to: number, count: number): { before: TimelineEntry[]; after: TimelineEntry[] } {
+    const after: TimelineEntry[] = [];
+    for (const entry of this.span(from, to, { from: key })) {
+      if (after.at(-1)?.key === entry.key) continue;
+      if (after.length === count) break;
+      after.push(entry);
+    }
+    const before: TimelineEntry[] = [];
+    for (const entry of this.spanBackwards(from, to, { to: key })) {
+      if (before.at(-1)?.key === entry.key) continue;
+      if (before.length === count) break;
+      before.push(entry);
+    }
+    return { before, after };
+  }
+
+  check(): Generator<TimelineFinding> {
+    return checkPages(this.pages, this.info);
+  }
+
+  [Symbol.dispose](): void {
+    this.release();
+  }
+}
+
+function openFile(disk: Disk, folder: string, mode: "read" | "update", cacheBytes: number | undefined): PageFile {
+  return PageFile.open(disk, join(folder, NAME), mode, cacheBytes ?? CACHE_BYTES_DEFAULT);
+}
+
+/** Opens the timeline as of its last commit. HT_NOT_FOUND where there is none. */
+export function openTimeline(disk: Disk, folder: string, options: TimelineOptions = {}): TimelineSnapshot {
+  const pages = openFile(disk, folder, "read", options.cacheBytes);
+  try {
+    return new TimelineSnapshot(pages, pages.readRoot(), () => pages.close());
+  } catch (error) {
+    pages.close();
+    throw error;
+  }
+}
+
+export class TimelineWriter implements Disposable {
+  private readonly disk: Disk;
+  private readonly folder: string;
+  private readonly options: TimelineOptions;
+  private readonly lock: Lock;
+  private pages: PageFile;
+  private root: Root;
+  private waiting = new Map<string, Visit[]>();
+  private waitingBytes = 0;
+  /** Pages that hold more than the last commit does. */
+  private ahead: Root | undefined;
+  private readonly lent = new Map<PageFile, number>();
+
+  /** Opens the timeline in the folder, and makes it where there is none. HT_LOCKED where another writer is there. */
+  static open(disk: Disk, folder: string, options: TimelineOptions = {}): TimelineWriter {
+    disk.makeFolder(folder);
+    const lock = disk.lock(join(folder, "lock"));
+    try {
+      removeLeftovers(disk, folder);
+      if (disk.stat(join(folder, NAME)) === undefined) create(disk, folder, options);
+      return new TimelineWriter(disk, folder, options, lock);
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  private constructor(disk: Disk, folder: string, options: TimelineOptions, lock: Lock) {
+    this.disk = disk;
+    this.folder = folder;
+    this.options = options;
+    this.lock = lock;
+    this.pages = openFile(disk, folder, "update", options.cacheBytes);
+    this.root = this.pages.readRoot();
+    this.pages.cutTo(this.root.end);
+  }
+
+  /** At this time the key held the content with this digest. Heard of before, it changes nothing. */
+  insert(key: string | Uint8Array, time: number, value: Uint8Array, digest: Uint8Array): void {
+    if (digest.length !== this.root.digestSize) {
+      throw new ArchiveError("HT_USAGE", `a digest of ${digest.length} bytes instead of ${this.root.digestSize}`);
+    }
+    if (value.length > VALUE_SIZE_MAX) throw new ArchiveError("HT_TOO_LARGE", `a value of ${value.length} bytes`);
+    this.add(key, { time, digest: latin1(digest), value: Buffer.from(value) });
+  }
+
+  /** At this time the key was found to be gone. */
+  end(key: string | Uint8Array, time: number): void {
+    this.add(key, { time, digest: undefined, value: NOTHING });
+  }
+
+  private add(key: string | Uint8Array, visit: Visit): void {
+    const text = keyText(key);
+    if (!Number.isInteger(visit.time) || Math.abs(visit.time) > TIME_MAX) {
+      throw new ArchiveError("HT_USAGE", `not a time: ${visit.time}`);
+    }
+    const known = this.waiting.get(text);
+    if (known === undefined) this.waiting.set(text, [visit]);
+    else known.push(visit);
+    this.waitingBytes += 100 + visit.value.length + (known === undefined ? 2 * text.length + 100 : 0);
+    if (this.waitingBytes > WAITING_MAX) this.workIn();
+  }
+
+  /** Takes what waits into pages. They are reachable only after a commit. */
+  private workIn(): void {
+    const keys = [...this.waiting.keys()].sort(byBytes);
+    const changes: KeyChange[] = keys.map((key) => ({ key, visits: this.waiting.get(key)!.sort(compareVisits) }));
+    this.waiting = new Map();
+    this.waitingBytes = 0;
+    const before = this.ahead ?? this.root;
+    try {
+      const application = new Application(this.pages, before, before);
+      const root = application.run(before.root, { low: "", start: BEGINNING, end: FOREVER }, changes);
+      const { keys: keyCount, entries, visits, live } = application;
+      this.ahead = { ...before, root, keys: keyCount, entries, visits, live, end: this.pages.size };
+    } catch (error) {
+      this.forget();
+      throw error;
+    }
+  }
+
+  /** All that was inserted since the last commit is durable when this returns. When it throws, none of it is there. */
+  commit(): Root {
+    if (this.waiting.size > 0) this.workIn();
+    if (this.ahead === undefined) return this.root;
+    const next = { ...this.ahead, generation: this.root.generation + 1, end: this.pages.size };
+    try {
+      this.pages.commit(next);
+    } catch (error) {
+      this.forget();
+      throw error;
+    }
+    this.root = next;
+    this.ahead = undefined;
+    if (this.pages.size - next.live > Math.max(DEAD_LEAST, 2 * next.live)) this.compact();
+    return this.root;
+  }
+
+  /** Goes back to the last commit. */
+  private forget(): void {
+    this.waiting = new Map();
+    this.waitingBytes = 0;
+    this.ahead = undefined;
+    this.pages.close();
+    this.pages = openFile(this.disk, this.folder, "update", this.options.cacheBytes);
+    this.root = this.pages.readRoot();
+    this.pages.cutTo(this.root.end);
+  }
+
+  /** Writes the file anew without what is dead. Who reads the old one goes on with it. */
+  compact(): void {
+    if (this.waiting.size > 0 || this.ahead !== undefined) this.commit();
+    const cacheBytes = this.options.cacheBytes ?? CACHE_BYTES_DEFAULT;
+    const { pages, root } = copyPages(this.disk, join(this.folder, NAME), this.pages, this.root, cacheBytes);
+    this.closeUnlessLent(this.pages);
+    this.pages = pages;
+    this.root = root;
+  }
+
+  /** As of the last commit. */
+  snapshot(): TimelineSnapshot {
+    const { pages } = this;
+    this.lent.set(pages, (this.lent.get(pages) ?? 0) + 1);
+    return new TimelineSnapshot(pages, this.root, () => {
+      const left = this.lent.get(pages)! - 1;
+      this.lent.set(pages, left);
+      if (left === 0 && pages !== this.pages) pages.close();
+    });
+  }
+
+  private closeUnlessLent(pages: PageFile): void {
+    if ((this.lent.get(pages) ?? 0) === 0) pages.close();
+  }
+
+  /** What was not committed is gone. */
+  [Symbol.dispose](): void {
+    this.closeUnlessLent(this.pages);
+    this.lock.release();
+  }
+}
+
+function create(disk: Disk, folder: string, options: TimelineOptions): void {
+  const { pageSize = PAGE_SIZE_DEFAULT, digestSize = DIGEST_SIZE_DEFAULT } = options;
+  if (!Number.isInteger(pageSize) || pageSize < 256 || pageSize > 1 << 20) {
+    throw new ArchiveError("HT_USAGE", `pages of ${pageSize} bytes`);
+  }
+  if (!Number.isInteger(digestSize) || digestSize < 1 || digestSize > 64) {
+    throw new ArchiveError("HT_USAGE", `digests of ${digestSize} bytes`);
+  }
+  const image = new LeafWriter(digestSize).encode([], 0, 0);
+  const settings = { pageSize, digestSize, keys: 0, entries: 0, visits: 0, live: image.length, generation: 1 };
+  const { pages } = copyPages(disk, join(folder, NAME), undefined, { ...settings, image }, CACHE_BYTES_DEFAULT);
+  pages.close();
+}
+
+const NOTHING = Buffer.alloc(0);
+
+function latin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+}
+
+/** A key as a string of which each character is one byte. */
+export function keyText(key: string | Uint8Array): string {
+  const text = typeof key === "string" ? key : latin1(key);
+  if (text.length === 0 || text.length > KEY_SIZE_MAX)
+    throw new ArchiveError("HT_USAGE", `a key of ${text.length} bytes`);
+  if (typeof key === "string" && /[^\x00-\xff]/.test(text)) {
+    throw new ArchiveError("HT_USAGE", "a key with characters that are no bytes");
+  }
+  return text;
+}
+
+function byBytes(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
