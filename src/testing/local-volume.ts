@@ -3,6 +3,7 @@ import { type Disk, nodeDisk, scratchFolder } from "../disk/index.ts";
 import { createVolume, type LocalVolume, type NewVolume, openVolume } from "../store/index.ts";
 import { ForgetfulDisk } from "./forgetful-disk.ts";
 import { codecs } from "./volume-contents.ts";
+import type { ModelledVolume } from "./volume-model.ts";
 import type { VolumeFixture } from "./volume-suite.ts";
 
 /** Opens a volume that was made before. */
@@ -54,4 +55,34 @@ export async function startOnDisk(settings: NewVolume, open?: OpenLocal): Promis
       scratch.remove();
     },
   });
+}
+
+/** On a disk whose power may be cut. */
+export async function startModelled(
+  settings: NewVolume,
+  open: OpenLocal = openAny,
+  compact?: (volume: LocalVolume) => Promise<unknown>,
+): Promise<ModelledVolume> {
+  let disk = new ForgetfulDisk();
+  createVolume(disk, "/volume", { ...settings, signature: "weak8" });
+  let volume = await open(disk, "/volume");
+  return {
+    get volume() {
+      return volume;
+    },
+    ...(compact && { compact: async () => void (await compact(volume)) }),
+    reopen: async () => {
+      await volume[Symbol.asyncDispose]();
+      volume = await open(disk, "/volume");
+    },
+    cutPower: async (aftermath) => {
+      // What is there at this moment counts; the volume before goes on with a disk that nobody looks at.
+      const found = disk.reopen(aftermath);
+      await volume[Symbol.asyncDispose]();
+      disk = found;
+      volume = await open(disk, "/volume");
+    },
+    check: () => volume.check({ scrub: true }),
+    [Symbol.asyncDispose]: () => volume[Symbol.asyncDispose](),
+  };
 }

@@ -49,21 +49,10 @@ class Trial {
   /** Runs the script until a call fails, and rejects with that failure. */
   readonly run = async (disk: ForgetfulDisk): Promise<void> => {
     this.progress = { steps: 0, answered: new Set() };
-    let volume = await this.subject.open(disk, FOLDER);
-    try {
-      for (const [i, step] of this.steps.entries()) {
-        if (this.subject.reopenBefore?.includes(i) === true) {
-          await volume[Symbol.asyncDispose]();
-          volume = await this.subject.open(disk, FOLDER);
-        }
-        await this.take(volume, step);
-      }
-    } finally {
-      try {
-        await volume[Symbol.asyncDispose]();
-      } catch (error) {
-        if (!disk.operations.stopped) throw error;
-      }
+    const starts = [0, ...(this.subject.reopenBefore ?? []), this.steps.length];
+    for (const [i, start] of starts.slice(0, -1).entries()) {
+      await using volume = await this.subject.open(disk, FOLDER);
+      for (const step of this.steps.slice(start, starts[i + 1])) await this.take(volume, step);
     }
   };
 

@@ -114,8 +114,8 @@ const FORMER_KEYS = [d, f, g].flatMap(({ signature }) =>
 /** All that can be seen of a volume, by signatures. */
 export type Sight = ReadonlyMap<string, string>;
 
-/** What can be seen of a volume whose contents are those of the script. */
-export async function sightOf(volume: Volume): Promise<Sight> {
+/** `formerKeys` are those that are followed. */
+export async function sightOf(volume: Volume, formerKeys: readonly string[] = FORMER_KEYS): Promise<Sight> {
   const sight = new Map<string, string>();
   const add = (signature: string, text: string) => sight.set(signature, `${sight.get(signature) ?? ""}${text}\n`);
   for (const info of await collect(volume.list())) {
@@ -126,7 +126,7 @@ export async function sightOf(volume: Volume): Promise<Sight> {
       `${[overflow, size, storedSize, compression, references].join(" ")} ${content.toString("base64")}`,
     );
   }
-  for (const key of FORMER_KEYS) {
+  for (const key of formerKeys) {
     const address = await volume.follow(key);
     if (address !== undefined) add(address.signature, `${key} leads to ${address.overflow}`);
   }

@@ -184,7 +184,7 @@ export class BlockFiles {
   drop(address: BlockAddress): void {
     const { signature, overflow } = address;
     const path = this.pathOf(address);
-    this.hints.set(signature, Math.min(overflow, this.hints.get(signature) ?? overflow));
+    if ((this.hints.get(signature) ?? 0) > overflow) this.hints.set(signature, overflow);
     if (this.disk.stat(dirname(path)) === undefined) return;
     if (this.disk.stat(this.pathOf({ signature, overflow: overflow + 1 })) !== undefined) {
       return this.incoming.put(path, formatHeader(GAP));

@@ -71,6 +71,7 @@ export class FormerKeys {
 
   /** The same once more, where it may have been done and is not durable. */
   redo(address: BlockAddress, keys: readonly string[], fresh: boolean): void {
+    if (keys.length === 0 && !fresh) return;
     this.change(address, keys, fresh);
     const folder = dirname(this.path(address.signature));
     if (this.disk.stat(folder) !== undefined) this.disk.syncFolder(folder);

@@ -10,54 +10,48 @@ import type { JournalEntry } from "./journal-line.ts";
 /** Files synced at once. */
 const AT_ONCE = 16;
 
-/** What all entries of one block come to. */
-interface Outcome {
-  readonly last: JournalEntry;
-  /** Former keys from before these entries lead there no more. */
-  readonly fresh: boolean;
-  readonly formerKeys: readonly string[];
-}
-
 /** Gives the entries of blocks that were to be made and never appeared; their requests were never answered. */
 export async function redo(
   entries: readonly JournalEntry[],
   files: BlockFiles,
   former: FormerKeys,
 ): Promise<JournalEntry[]> {
-  const outcomes = new Map<string, Outcome>();
-  for (const last of entries) {
-    const name = formatAddress(last);
-    const before = outcomes.get(name);
-    const anew = last.deed === "new" || last.references === 0;
-    const formerKeys = [...(anew ? [] : (before?.formerKeys ?? [])), ...last.formerKeys];
+  const last = new Map<string, JournalEntry>();
+  /** Blocks that were made: their names may still be on their way to the disk. */
+  const made = new Set<string>();
+  for (const entry of entries) {
+    const name = formatAddress(entry);
+    if (entry.deed === "new") made.add(name);
     // Behind all others: what happened last is done last.
-    outcomes.delete(name);
-    outcomes.set(name, { last, fresh: anew || before?.fresh === true, formerKeys });
+    last.delete(name);
+    last.set(name, entry);
   }
-  const all = [...outcomes.values()];
-  const forgotten: JournalEntry[] = [];
+  const all = [...last];
+  const forgotten = new Set<JournalEntry>();
   for (let at = 0; at < all.length; at += AT_ONCE) {
-    const done = await Promise.all(all.slice(at, at + AT_ONCE).map((outcome) => redoOne(outcome, files, former)));
-    for (const [i, isDone] of done.entries()) if (!isDone) forgotten.push(all[at + i]!.last);
+    await Promise.all(
+      all.slice(at, at + AT_ONCE).map(async ([name, entry]) => {
+        if (!(await redoBlock(entry, files, made.has(name)))) forgotten.add(entry);
+      }),
+    );
   }
-  return forgotten;
+  // A key may have been led from one block to another, so these are done one after the other, as they were.
+  for (const entry of entries) {
+    const fresh = entry.deed === "new" || entry.references === 0;
+    former.redo(entry, forgotten.has(entry) ? [] : entry.formerKeys, fresh);
+  }
+  return [...forgotten];
 }
 
 /** False where the block was to be made and never appeared. */
-async function redoOne({ last, fresh, formerKeys }: Outcome, files: BlockFiles, former: FormerKeys): Promise<boolean> {
-  if (last.references === 0) {
-    files.drop(last);
-    former.redo(last, [], true);
+async function redoBlock(entry: JournalEntry, files: BlockFiles, made: boolean): Promise<boolean> {
+  if (entry.references === 0) {
+    files.drop(entry);
     return true;
   }
-  const block: TreeBlock = { ...last, leaving: last.deed === "leave" };
-  if (!(await files.restore(block))) {
-    former.redo(last, [], fresh);
-    // A block that was there and is gone was taken by no crash of ours; the totals will tell.
-    return last.deed !== "new";
-  }
-  // The name may still be on its way to the disk.
-  if (fresh) files.syncNames(last);
-  former.redo(last, formerKeys, fresh);
+  const block: TreeBlock = { ...entry, leaving: entry.deed === "leave" };
+  // A block that was there and is gone was taken by no crash of ours; the totals will tell.
+  if (!(await files.restore(block))) return entry.deed !== "new";
+  if (made) files.syncNames(entry);
   return true;
 }
