@@ -23,6 +23,9 @@ export interface Codec {
 /** Contents up to this size may be held in memory. */
 export const HELD_SIZE_MAX = 64 << 20;
 
+/** Not for contents. */
+export const TALLY_CODEC = "tally";
+
 const NAME = /^[a-z0-9-]{1,16}$/;
 
 function streamed(create: () => zlib.Gzip | zlib.BrotliCompress) {
@@ -49,6 +52,9 @@ const none: Codec = {
   encodeStream: (content) => content,
   decodeStream: (stored) => stored,
 };
+
+/** As `none`; by its name an instance with replicas knows the blocks that count their references. */
+const tally: Codec = { ...none, name: TALLY_CODEC };
 
 const zlibCodec: Codec = {
   name: "zlib",
@@ -87,7 +93,7 @@ const zstd: Codec = {
 /** The codecs that a client or a volume knows. */
 export class Codecs {
   private readonly byName = new Map<string, Codec>(
-    [none, zlibCodec, gzip, br, zstd].map((codec) => [codec.name, codec]),
+    [none, zlibCodec, gzip, br, zstd, tally].map((codec) => [codec.name, codec]),
   );
 
   /** Resolves when all built-in codecs can be used. */

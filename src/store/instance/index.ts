@@ -1,0 +1,16 @@
+export { chooseCompression } from "./auto-compression.ts";
+export type { RetrieveAnswer } from "./bulk-retrieving.ts";
+export type { ItemAnswer, StoreItem } from "./bulk-storing.ts";
+export * from "./connector.ts";
+export { formatConnectorJson, formatConnectorXml } from "./connector-format.ts";
+export type { ContentInfo } from "./deleting.ts";
+export * from "./instance.ts";
+export type { ListOptions } from "./listing.ts";
+export type { InstanceWarning, MemberSpec } from "./member.ts";
+export type { MigrateOptions, MigrateProgress, MigrateResult } from "./migrate.ts";
+export { type OpenInstanceOptions, openInstance, readConnector } from "./open-instance.ts";
+export type { Content } from "./parcel.ts";
+export * from "./placement.ts";
+export type { RepairOptions, RepairProgress, RepairResult } from "./repair.ts";
+export type { RetrievedContent } from "./retrieving.ts";
+export type { StoreOptions, StoreResult } from "./storing.ts";

@@ -1,0 +1,132 @@
+/** Reading contents: from the volume that the key names, decompressed and verified; else from where it moved, or a replica. */
+import { ArchiveError } from "../../base/index.ts";
+import { verifyContent } from "../content-check.ts";
+import { type BlockAddress, type ContentKey, formatContentKey } from "../content-key.ts";
+import { createSigner } from "../signature.ts";
+import type { BlockInfo, OpenBlock } from "../volume.ts";
+import { type InstanceCore, memberOf } from "./core.ts";
+import { isElsewhere, movedTo } from "./locating.ts";
+import { isUnavailable, type Member } from "./member.ts";
+import type { Content } from "./parcel.ts";
+
+export interface RetrievedContent extends BlockInfo {
+  /** The key that was asked for. */
+  readonly key: ContentKey;
+  /**
+   * Its bytes: all of them, verified; or piece by piece, each valid until the next one, with HT_CORRUPT at the end where
+   * they are not what the key says.
+   */
+  readonly content: Content;
+}
+
+/**
+ * Absent where there is no such content. Throws HT_PEER_UNAVAILABLE where the volume that has it does not answer, HT_CORRUPT
+ * where its bytes are not what the key says, and HT_CODEC.
+ */
+export async function retrieveContent(core: InstanceCore, key: ContentKey): Promise<RetrievedContent | undefined> {
+  const named = memberOf(core, key.volume);
+  let failure: ArchiveError | undefined;
+  if (named.isThere) {
+    try {
+      const found = await openAt(core, named, key, key);
+      if (found !== undefined) return found;
+    } catch (error) {
+      if (!isElsewhere(core, named) || !isForAReplica(error)) throw error;
+      failure = error;
+    }
+  }
+  return await retrieveElsewhere(core, key, failure);
+}
+
+/** What another copy may make up for. */
+function isForAReplica(error: unknown): error is ArchiveError {
+  return isUnavailable(error) || (error instanceof ArchiveError && ["HT_CORRUPT", "HT_IO"].includes(error.code));
+}
+
+/** Former keys lead on: in the volume that it moved to, if the connector tells, and else in any. */
+export async function retrieveElsewhere(
+  core: InstanceCore,
+  key: ContentKey,
+  failure?: ArchiveError,
+): Promise<RetrievedContent | undefined> {
+  const named = memberOf(core, key.volume);
+  const failures: ArchiveError[] = failure === undefined ? [] : [failure];
+  const follow = async (member: Member): Promise<BlockAddress | undefined> => {
+    try {
+      return await member.ask((volume) => volume.follow(formatContentKey(key)));
+    } catch (error) {
+      if (!isForAReplica(error)) throw error;
+      failures.push(error);
+      return undefined;
+    }
+  };
+  const open = async (member: Member, address: BlockAddress | undefined) => {
+    if (address === undefined) return undefined;
+    try {
+      return await openAt(core, member, address, key);
+    } catch (error) {
+      if (!isForAReplica(error)) throw error;
+      failures.push(error);
+      return undefined;
+    }
+  };
+  const asked = new Set<Member>();
+  for (let next = movedTo(core, named); next !== undefined; next = movedTo(core, next)) {
+    asked.add(next);
+    const found = next.isThere ? await open(next, await follow(next)) : undefined;
+    if (found !== undefined) return found;
+  }
+  const others = core.members.filter((member) => member.isThere && !asked.has(member));
+  const addresses = await Promise.all(others.map(follow));
+  for (const [i, member] of others.entries()) {
+    const found = await open(member, addresses[i]);
+    if (found !== undefined) return found;
+  }
+  if (failures[0] !== undefined && (failure !== undefined || isElsewhere(core, named))) throw failures[0];
+  return undefined;
+}
+
+async function openAt(core: InstanceCore, member: Member, address: BlockAddress, key: ContentKey) {
+  const block = await member.ask((volume) => volume.open(address));
+  return block && verified(core, key, block);
+}
+
+/** Decompresses, and compares signature and size. */
+export function verified(core: InstanceCore, key: ContentKey, block: OpenBlock): RetrievedContent {
+  const { signature, overflow, size, storedSize, compression, references, data } = block;
+  const info = { key, signature, overflow, size, storedSize, compression, references };
+  if (!(data instanceof Uint8Array)) return { ...info, content: verifiedPieces(core, key, block, data) };
+  const content = core.codecs.decode(compression, data, size);
+  checkContent(core, key, size, content);
+  return { ...info, content };
+}
+
+function checkContent(core: InstanceCore, key: ContentKey, size: number, content: Uint8Array): void {
+  try {
+    verifyContent(core.codecs, core.signature, { signature: key.signature, size, compression: "none" }, content);
+  } catch (error) {
+    throw error instanceof ArchiveError && error.code === "HT_SIGNATURE" ? corrupt(key, error.message) : error;
+  }
+}
+
+async function* verifiedPieces(
+  core: InstanceCore,
+  key: ContentKey,
+  { compression, size }: BlockInfo,
+  data: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  const signer = createSigner(core.signature);
+  let given = 0;
+  for await (const piece of core.codecs.decodeAll(compression, data, size)) {
+    signer.update(piece);
+    given += piece.length;
+    yield piece;
+  }
+  if (given !== size) throw corrupt(key, `the content has ${given} bytes, not ${size}`);
+  const signature = signer.finish();
+  if (signature !== key.signature) throw corrupt(key, `the content has the signature ${signature}`);
+}
+
+function corrupt(key: ContentKey, message: string): ArchiveError {
+  return new ArchiveError("HT_CORRUPT", `${formatContentKey(key)}: ${message}`);
+}
