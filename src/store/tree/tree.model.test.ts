@@ -7,11 +7,8 @@ import { openTree } from "./tree-volume.ts";
 // So small that the journal is settled and begun anew within a life.
 const limits = { settleCount: 7, journalSizeMax: 2500 };
 
-volumeModel(
-  "a tree",
-  () =>
-    startModelled({ layout: "tree" }, (disk, folder) =>
-      openTree(disk, folder, readVolumeSettings(disk, folder), { codecs, limits }),
-    ),
-  { runs: 1500 },
+volumeModel("a tree", () =>
+  startModelled({ layout: "tree" }, (disk, folder) =>
+    openTree(disk, folder, readVolumeSettings(disk, folder), { codecs, limits }),
+  ),
 );
