@@ -5,7 +5,6 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(quick: boolean): Prom
   warc: () => import("./warc.ts"),
   dedup: () => import("./dedup.ts"),
   lines: () => import("./lines.ts"),
-  store: () => import("./store.ts"),
 };
 
 const args = process.argv.slice(2);

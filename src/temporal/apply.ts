@@ -118,7 +118,7 @@ export class Application {
       this.count(old, -1);
       this.count(runs, 1);
       if (runs.length > 0) entries.push({ key: change.key, runs });
-      if (false && end < FOREVER && !sameCarry(old.at(-1), runs.at(-1))) {
+      if (end < FOREVER && !sameCarry(old.at(-1), runs.at(-1))) {
         carried.push({ key: change.key, visits: [], carry: { run: runs.at(-1) } });
       }
       lastChange = Math.max(lastChange, runs.at(-1)?.start ?? lastChange);

@@ -1,28 +1,22 @@
-/** A volume behind a server is a volume like any other, whatever it is made of. */
-import { startForgetful, startModelled, startOnDisk } from "../testing/local-volume.ts";
+/** A volume behind a server is a volume like any other. */
+import { RemoteVolume } from "../store/index.ts";
 import { MemoryVolume } from "../testing/memory-volume.ts";
-import { serveFixture } from "../testing/served-volume.ts";
 import { codecs } from "../testing/volume-contents.ts";
-import { volumeModel } from "../testing/volume-model.ts";
 import { volumeSuite } from "../testing/volume-suite.ts";
+import { serveVolume } from "./index.ts";
 
 volumeSuite("a map behind a server", async (signature) => {
-  const volume = new MemoryVolume(codecs, { signature });
-  return serveFixture({
+  const memory = new MemoryVolume(codecs, { signature });
+  const server = await serveVolume(memory);
+  const volume = new RemoteVolume({ url: server.url, timeoutMs: 5000 });
+  return {
     volume,
     setState: (state) => {
-      volume.state = state;
+      memory.state = state;
     },
-    [Symbol.asyncDispose]: () => Promise.resolve(),
-  });
+    [Symbol.asyncDispose]: async () => {
+      await volume[Symbol.asyncDispose]();
+      await server.close();
+    },
+  };
 });
-
-volumeSuite("a tree behind a server", async (signature) =>
-  serveFixture(await startForgetful({ layout: "tree", signature })),
-);
-
-volumeSuite("a pack behind a server", async (signature) =>
-  serveFixture(await startOnDisk({ layout: "pack", signature })),
-);
-
-volumeModel("a tree behind a server", async () => serveFixture(await startModelled({ layout: "tree" })), { runs: 60 });
