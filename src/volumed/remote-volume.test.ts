@@ -1,22 +1,28 @@
-/** A volume behind a server is a volume like any other. */
-import { RemoteVolume } from "../store/index.ts";
+/** A volume behind a server is a volume like any other, whatever it is made of. */
+import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
+import { startModelled } from "../testing/local-volume.ts";
+import { MemoryIndex } from "../testing/memory-index.ts";
 import { MemoryVolume } from "../testing/memory-volume.ts";
+import { packFixture } from "../testing/pack-fixture.ts";
+import { serveFixture } from "../testing/served-volume.ts";
 import { codecs } from "../testing/volume-contents.ts";
+import { volumeModel } from "../testing/volume-model.ts";
 import { volumeSuite } from "../testing/volume-suite.ts";
-import { serveVolume } from "./index.ts";
 
 volumeSuite("a map behind a server", async (signature) => {
-  const memory = new MemoryVolume(codecs, { signature });
-  const server = await serveVolume(memory);
-  const volume = new RemoteVolume({ url: server.url, timeoutMs: 5000 });
-  return {
+  const volume = new MemoryVolume(codecs, { signature });
+  return serveFixture({
     volume,
     setState: (state) => {
-      memory.state = state;
+      volume.state = state;
     },
-    [Symbol.asyncDispose]: async () => {
-      await volume[Symbol.asyncDispose]();
-      await server.close();
-    },
-  };
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  });
 });
+
+volumeSuite("a pack behind a server", async (signature) => {
+  const index = new MemoryIndex();
+  return serveFixture(await packFixture(new ForgetfulDisk(), "/volume", signature, { openIndex: () => index }));
+});
+
+volumeModel("a tree behind a server", async () => serveFixture(await startModelled({ layout: "tree" })), { runs: 40 });
