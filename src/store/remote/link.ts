@@ -27,7 +27,7 @@ export interface RemoteOptions {
   readonly timeoutMs?: number | undefined;
   /** How often a request is tried, altogether. */
   readonly tries?: number | undefined;
-  /** Before the second try; it doubles with every further one. */
+  /** Before the second try; it doubles with every further one, up to two seconds. */
   readonly retryDelayMs?: number | undefined;
   readonly connectionCountMax?: number | undefined;
   readonly random?: Random | undefined;
@@ -55,6 +55,7 @@ export interface Reply {
 const TIMEOUT_MS = 30_000;
 const TRIES = 4;
 const RETRY_DELAY_MS = 50;
+const RETRY_DELAY_MS_MAX = 2000;
 const CONNECTIONS_MAX = 64;
 const HELD_SIZE_MAX = 64 << 20;
 const EMPTY = Buffer.alloc(0);
@@ -140,7 +141,8 @@ export class Link {
   /** Waits before the next try: longer each time, and not in step with others. */
   pause(attempt: number): Promise<void> {
     const share = 0.5 + this.random.bytes(1)[0]! / 256;
-    return new Promise((resolve) => setTimeout(resolve, this.retryDelayMs * 2 ** (attempt - 1) * share));
+    const delayMs = Math.min(this.retryDelayMs * 2 ** (attempt - 1), RETRY_DELAY_MS_MAX);
+    return new Promise((resolve) => setTimeout(resolve, delayMs * share));
   }
 
   private send(call: Call): Promise<Reply> {
