@@ -7,7 +7,7 @@ export class Exclusion {
   run<T>(name: string, work: () => Promise<T>): Promise<T> {
     const before = this.last.get(name);
     const result = before === undefined ? work() : before.then(work, work);
-    const ended = result.then(
+    const ended: Promise<void> = result.then(
       () => this.end(name, ended),
       () => this.end(name, ended),
     );

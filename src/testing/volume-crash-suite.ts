@@ -20,7 +20,7 @@ export interface CrashSubject {
 
 const FOLDER = "/volume";
 /** Of 24. There are hundreds of stops, and every run looks at others. */
-const AFTERMATH_COUNT = 3;
+const AFTERMATH_COUNT = 2;
 
 /** How far the script came. */
 interface Progress {

@@ -2,6 +2,7 @@
  * A life of a volume for crash tests: stores, references, removes and migrations, step by step. The calls of one step are
  * made at once and concern different signatures, so that it is certain what each of them answers.
  */
+import { hash } from "node:crypto";
 import type { Volume } from "../store/index.ts";
 import { MemoryVolume } from "./memory-volume.ts";
 import {
@@ -14,6 +15,7 @@ import {
   contentOf,
   encoded,
   type Handing,
+  mixedBytes,
   storing,
 } from "./volume-contents.ts";
 
@@ -106,6 +108,16 @@ export const VOLUME_SCRIPT: readonly Step[] = [
   [remove([f, 0])],
 ];
 
+const large = contentOf("weak8", mixedBytes((1 << 20) + 1));
+
+/** Contents that are too large to be held. */
+export const LARGE_SCRIPT: readonly Step[] = [
+  [store(large, { pieceSize: 400_000 })],
+  [store(large, { pieceSize: 400_000, compression: "zlib", mode: "compare" }), store(e)],
+  [remove([large, 0])],
+  [remove([large, 0])],
+];
+
 /** Every former key of the script. */
 const FORMER_KEYS = [d, f, g].flatMap(({ signature }) =>
   Array.from({ length: 10 }, (_, volume) => `${volume}-${signature}`),
@@ -114,6 +126,10 @@ const FORMER_KEYS = [d, f, g].flatMap(({ signature }) =>
 /** All that can be seen of a volume, by signatures. */
 export type Sight = ReadonlyMap<string, string>;
 
+function textOf(content: Buffer): string {
+  return content.length < 1000 ? content.toString("base64") : hash("sha1", content);
+}
+
 /** `formerKeys` are those that are followed. */
 export async function sightOf(volume: Volume, formerKeys: readonly string[] = FORMER_KEYS): Promise<Sight> {
   const sight = new Map<string, string>();
@@ -121,10 +137,7 @@ export async function sightOf(volume: Volume, formerKeys: readonly string[] = FO
   for (const info of await collect(volume.list())) {
     const content = await contentIn((await volume.open(info))!);
     const { overflow, size, storedSize, compression, references } = info;
-    add(
-      info.signature,
-      `${[overflow, size, storedSize, compression, references].join(" ")} ${content.toString("base64")}`,
-    );
+    add(info.signature, `${[overflow, size, storedSize, compression, references].join(" ")} ${textOf(content)}`);
   }
   for (const key of formerKeys) {
     const address = await volume.follow(key);

@@ -1,8 +1,9 @@
 import { openTree, readVolumeSettings } from "../../src/store/index.ts";
 import { codecs } from "../../src/testing/volume-contents.ts";
-import { volumeCrashSuite } from "../../src/testing/volume-crash-suite.ts";
+import { type CrashSubject, volumeCrashSuite } from "../../src/testing/volume-crash-suite.ts";
+import { LARGE_SCRIPT } from "../../src/testing/volume-script.ts";
 
-volumeCrashSuite("a tree", {
+const tree: CrashSubject = {
   settings: { layout: "tree" },
   // So small that all that happens only now and then happens within the script.
   open: (disk, folder) =>
@@ -10,5 +11,7 @@ volumeCrashSuite("a tree", {
       codecs,
       limits: { settleCount: 6, journalSizeMax: 3000 },
     }),
-  reopenBefore: [9],
-});
+};
+
+volumeCrashSuite("a tree", { ...tree, reopenBefore: [9] });
+volumeCrashSuite("a tree with large contents", tree, LARGE_SCRIPT);

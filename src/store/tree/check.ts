@@ -34,8 +34,7 @@ const AT_ONCE = 100;
 
 /** What is compared with the journal is left out where the volume is changed meanwhile. */
 export async function* checkTree(tree: CheckedTree, options: CheckOptions): AsyncGenerator<Finding> {
-  const changesBefore = tree.changes.count;
-  const undisturbed = () => tree.changes.count === changesBefore;
+  const undisturbed = tree.changes.watch();
   const seen = { totals: NO_TOTALS };
   yield* checkBlocks(tree, options, seen);
   yield* checkFormer(tree);

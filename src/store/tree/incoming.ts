@@ -22,11 +22,12 @@ export class IncomingFiles {
     this.path = incomingFolder(folder);
   }
 
-  /** Removes what a dead process left. */
+  /** Removes what nobody is writing any more: what a dead process left. */
   clear(): void {
     this.disk.makeFolder(this.path);
-    for (const { name } of this.disk.list(this.path)) this.disk.remove(join(this.path, name));
-    this.inUse.clear();
+    for (const { name } of this.disk.list(this.path)) {
+      if (!this.inUse.has(name)) this.disk.remove(join(this.path, name));
+    }
   }
 
   begin(): IncomingFile {

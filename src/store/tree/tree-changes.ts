@@ -55,8 +55,9 @@ export class TreeChanges {
   private settling: Promise<void> | undefined;
   private recovering: Promise<void> | undefined;
   private failure: { readonly error: unknown } | undefined;
-  /** Changes since it was opened. */
-  count = 0;
+  /** Changes that were begun and not ended, and how often one began or ended. */
+  private activeCount = 0;
+  private turnCount = 0;
 
   constructor(parts: TreeParts, limits: TreeLimits = {}) {
     this.parts = parts;
@@ -116,17 +117,27 @@ export class TreeChanges {
   async perform(entry: JournalEntry, apply: () => void): Promise<void> {
     await this.performing.through(async () => {
       if (this.failure !== undefined) throw this.failure.error;
+      this.activeCount++;
+      this.turnCount++;
       try {
-        this.count++;
         await this.journal.append(entry);
         apply();
       } catch (error) {
         this.failure ??= { error };
         throw error;
+      } finally {
+        this.activeCount--;
+        this.turnCount++;
       }
       this.journal.remember(entry);
     });
     if (this.journal.unsettledCount >= this.settleCount) this.settleSoon();
+  }
+
+  /** Whether nothing was being changed when this was called, and nothing has been since. */
+  watch(): () => boolean {
+    const { activeCount, turnCount } = this;
+    return () => activeCount === 0 && this.turnCount === turnCount;
   }
 
   /** Writes a block's header in place; it is synced later. */
