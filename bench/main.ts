@@ -5,6 +5,8 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(quick: boolean): Prom
   warc: () => import("./warc.ts"),
   dedup: () => import("./dedup.ts"),
   lines: () => import("./lines.ts"),
+  store: () => import("./store.ts"),
+  temporal: () => import("./temporal.ts"),
 };
 
 const args = process.argv.slice(2);

@@ -2,6 +2,7 @@
  * Questions to a timeline as of one commit. Answers come as they are read; nothing that is committed later changes them.
  * A cut in time repeats what is alive in the page behind it; each entry is told once all the same.
  */
+import { ArchiveError } from "../base/index.ts";
 import type { Leaf } from "./leaf.ts";
 import { BEGINNING, childAt, FOREVER, type KeyNode, type PageRef, type TimeNode } from "./node.ts";
 import type { PageFile } from "./page-file.ts";
@@ -89,7 +90,7 @@ export class TimelineQuery {
   /** The entry with its last copy, which is found by halving the time in which that can be. */
   private whole(key: string, birth: number, known: number): TimelineEntry {
     let [low, high] = [known, FOREVER];
-    for (;;) {
+    while (low < high) {
       const probe = high === FOREVER ? FOREVER - 1 : Math.floor((low + high) / 2);
       const { runs, found } = this.runsAt(key, probe);
       const index = runs.findLastIndex((run) => run.start === birth && run.digest !== undefined);
@@ -100,6 +101,7 @@ export class TimelineQuery {
         low = Math.max(probe, found.end);
       }
     }
+    throw new ArchiveError("HT_CORRUPT", `${this.file.file.path}: an entry of ${JSON.stringify(key)} has no end`);
   }
 
   /** The entries of a key that were valid in [from, to], in order; all of them where no span is given. */
