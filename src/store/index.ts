@@ -15,6 +15,7 @@ export { RemoteVolume } from "./remote/remote-volume.ts";
 export { checkRequestId } from "./request-id.ts";
 export * from "./signature.ts";
 export { SignatureFilter } from "./signature-filter.ts";
+export { sig2location } from "./tree/location.ts";
 export { openTree, type TreeOptions, TreeVolume } from "./tree/tree-volume.ts";
 export * from "./volume.ts";
 export * from "./volume-settings.ts";
