@@ -3,8 +3,9 @@
  * new pages. What a visit changes about a run that goes on in later pages is carried on into those.
  */
 
-import { type Layout, layOut, layOutBehind, withRuns } from "./layout.ts";
-import { type LeafEntry, LeafWriter } from "./leaf.ts";
+import { type Layout, layOut, layOutBehind } from "./layout.ts";
+import type { Leaf } from "./leaf.ts";
+import { LeafBuilder } from "./leaf-builder.ts";
 import { encodeNode, FOREVER, type KeyNode, type Node, type PageRef, type TimeNode } from "./node.ts";
 import type { PageFile } from "./page-file.ts";
 import { addVisits, type Carry, carriedOn, carryOf, lastSeen, type Run, sameCarry, type Visit } from "./run.ts";
@@ -34,6 +35,15 @@ interface Area {
   readonly end: number;
 }
 
+/** What happens to a leaf while changes are taken in. */
+interface LeafNews {
+  lastChange: number;
+  lastVisit: number;
+  /** The earliest of what is new. */
+  firstNew: number;
+  readonly carried: KeyChange[];
+}
+
 export class Application {
   keys: number;
   entries: number;
@@ -41,12 +51,12 @@ export class Application {
   live: number;
   private readonly file: PageFile;
   private readonly settings: Settings;
-  private readonly leafWriter: LeafWriter;
+  private readonly builder: LeafBuilder;
 
   constructor(file: PageFile, settings: Settings, totals: Totals & { readonly live: number }) {
     this.file = file;
     this.settings = settings;
-    this.leafWriter = new LeafWriter(settings.digestSize);
+    this.builder = new LeafBuilder(settings.digestSize);
     this.keys = totals.keys;
     this.entries = totals.entries;
     this.visits = totals.visits;
@@ -101,44 +111,62 @@ export class Application {
 
   private applyLeaf(ref: PageRef, { low, start, end }: Area, changes: readonly KeyChange[]): Pieces {
     const leaf = this.file.leaf(ref);
-    const entries: LeafEntry[] = [];
-    const carried: KeyChange[] = [];
-    let lastChange = ref.lastChange;
-    let firstNew = FOREVER;
-    let { lastVisit } = leaf;
+    const news: LeafNews = { lastChange: ref.lastChange, lastVisit: leaf.lastVisit, firstNew: FOREVER, carried: [] };
+    const first = changes[0]!;
+    const base = leaf.keys.length > 0 ? leaf.base : Math.max(start, first.visits[0]?.time ?? start);
+    if (leaf.keys.length === 0) news.lastVisit = base;
+    this.builder.begin(base);
     let index = 0;
     for (const change of changes) {
       const at = leaf.search(change.key);
-      for (; index < at; index++) entries.push({ key: leaf.keys[index]!, from: { leaf, index } });
-      const isPresent = leaf.keys[at] === change.key;
-      const old = isPresent ? leaf.runs(at) : [];
-      if (isPresent) index = at + 1;
-      const carry = change.carry === undefined ? carryOf(old) : change.carry.run && carriedOn(change.carry.run);
-      const runs = addVisits(old, change.visits, carry);
-      this.count(old, -1);
-      this.count(runs, 1);
-      if (runs.length > 0) entries.push({ key: change.key, runs });
-      if (end < FOREVER && !sameCarry(old.at(-1), runs.at(-1))) {
-        carried.push({ key: change.key, visits: [], carry: { run: runs.at(-1) } });
-      }
-      lastChange = Math.max(lastChange, runs.at(-1)?.start ?? lastChange);
-      lastVisit = Math.max(lastVisit, change.visits.at(-1)?.time ?? lastVisit);
-      firstNew = Math.min(firstNew, change.carry === undefined ? change.visits[0]!.time : start);
+      this.builder.copy(leaf, index, at);
+      index = at;
+      if (leaf.keys[at] !== change.key) this.changeRuns(change, [], end, news);
+      else if (!this.appendVisit(leaf, index++, change, end, news)) this.changeRuns(change, leaf.runs(at), end, news);
+      const { visits, carry } = change;
+      news.lastVisit = Math.max(news.lastVisit, visits.at(-1)?.time ?? news.lastVisit);
+      news.firstNew = Math.min(news.firstNew, carry === undefined ? visits[0]!.time : start);
     }
-    for (; index < leaf.keys.length; index++) entries.push({ key: leaf.keys[index]!, from: { leaf, index } });
-    const base = leaf.keys.length === 0 ? Math.max(start, firstNew) : leaf.base;
-    const image = this.leafWriter.encode(entries, base, Math.max(base, lastVisit));
-    if (image.length <= this.settings.pageSize) {
+    this.builder.copy(leaf, index, leaf.keys.length);
+    const { carried, lastChange, firstNew } = news;
+    const built = this.builder.finish(news.lastVisit);
+    if (built.bytes.length <= this.settings.pageSize) {
       this.live -= ref.length;
-      return { ...one(this.append(image, lastChange)), carried };
+      return { ...one(this.append(built, lastChange)), carried };
     }
     const isAppended = end === FOREVER && firstNew > start && firstNew > leaf.lastVisit;
-    const all = withRuns(entries);
+    const all = built.keys.map((key, i) => ({ key, runs: built.runs(i) }));
     const layout = isAppended
       ? layOutBehind(all, start, firstNew, end, this.settings)
       : layOut(all, start, end, this.settings);
     if (!isAppended) this.live -= ref.length;
     return { ...this.write(layout, low, ref), carried };
+  }
+
+  /** The usual case, done on the bytes: one visit behind all others, and no page behind this one. */
+  private appendVisit(leaf: Leaf, index: number, { visits, carry }: KeyChange, end: number, news: LeafNews): boolean {
+    const [visit] = visits;
+    if (end < FOREVER || carry !== undefined || visits.length !== 1 || visit === undefined) return false;
+    const last = leaf.lastRun(index);
+    if (visit.time <= last.lastVisit) return false;
+    const isNew = !leaf.hasDigest(last.digestAt, visit.digest);
+    this.builder.append(leaf, index, last, visit);
+    this.visits++;
+    if (isNew && visit.digest !== undefined) this.entries++;
+    if (isNew) news.lastChange = Math.max(news.lastChange, visit.time);
+    return true;
+  }
+
+  private changeRuns(change: KeyChange, old: readonly Run[], end: number, news: LeafNews): void {
+    const carry = change.carry === undefined ? carryOf(old) : change.carry.run && carriedOn(change.carry.run);
+    const runs = addVisits(old, change.visits, carry);
+    this.count(old, -1);
+    this.count(runs, 1);
+    if (runs.length > 0) this.builder.put(change.key, runs);
+    if (end < FOREVER && !sameCarry(old.at(-1), runs.at(-1))) {
+      news.carried.push({ key: change.key, visits: [], carry: { run: runs.at(-1) } });
+    }
+    news.lastChange = Math.max(news.lastChange, runs.at(-1)?.start ?? news.lastChange);
   }
 
   /** A key is counted where its first run is, a run where it began, a visit where it lies. */
@@ -150,9 +178,9 @@ export class Application {
     }
   }
 
-  private append(image: Buffer, lastChange: number): PageRef {
-    this.live += image.length;
-    return this.file.append(image, "leaf", lastChange);
+  private append(leaf: Leaf, lastChange: number): PageRef {
+    this.live += leaf.bytes.length;
+    return this.file.appendLeaf(leaf, lastChange);
   }
 
   private write(layout: Layout, low: string, kept: PageRef): Omit<Pieces, "carried"> {
@@ -161,11 +189,13 @@ export class Application {
       const { entries } = layout;
       const base = entries[0]?.runs[0]!.start ?? 0;
       let [lastChange, lastVisit] = [base, base];
-      for (const { runs } of entries) {
+      this.builder.begin(base);
+      for (const { key, runs } of entries) {
         lastChange = Math.max(lastChange, runs.at(-1)!.start);
         lastVisit = Math.max(lastVisit, lastSeen(runs.at(-1)!));
+        this.builder.put(key, runs);
       }
-      return one(this.append(this.leafWriter.encode(entries, base, lastVisit), lastChange));
+      return one(this.append(this.builder.finish(lastVisit), lastChange));
     }
     const gathered = new Gathering<string | number>(layout.kind);
     for (const [i, part] of layout.parts.entries()) {

@@ -94,6 +94,10 @@ export class ByteReader {
     return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
   }
 
+  skip(size: number): void {
+    this.at += size;
+  }
+
   text(size: number): string {
     const start = this.at;
     this.at += size;

@@ -6,7 +6,6 @@
  * A cut in time copies what is alive at that moment into the page behind it. A cut between keys copies nothing, but it
  * is made only where both sides have enough alive at every moment.
  */
-import type { LeafEntry } from "./leaf.ts";
 import { clipRuns, type Run } from "./run.ts";
 
 export interface KeyRuns {
@@ -234,9 +233,4 @@ function aliveSize(entries: readonly KeyRuns[], moment: number, rules: LayoutRul
     if (alive?.digest !== undefined) size += KEY_COST + key.length / 3 + runSize(alive, rules);
   }
   return size;
-}
-
-/** The entries with their runs, whatever they come from. */
-export function withRuns(entries: readonly LeafEntry[]): KeyRuns[] {
-  return entries.map(({ key, runs, from }) => ({ key, runs: runs ?? from!.leaf.runs(from!.index) }));
 }

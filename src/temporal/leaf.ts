@@ -3,96 +3,12 @@
  * stand together, times are differences. Obeys docs/format/timeline.md.
  */
 import { ArchiveError } from "../base/index.ts";
-import { ByteReader, ByteWriter } from "./bytes.ts";
+import { ByteReader } from "./bytes.ts";
 import type { Run } from "./run.ts";
 
-/** A key and its runs: as objects, or as the bytes they were read from as long as nobody looks. */
-export interface LeafEntry {
-  readonly key: string;
-  readonly runs?: readonly Run[] | undefined;
-  /** Where in a leaf its bytes are. */
-  readonly from?: { readonly leaf: Leaf; readonly index: number } | undefined;
-}
-
-const GONE = 1;
-const CARRIED = 2;
+export const GONE = 1;
+export const CARRIED = 2;
 export const LEAF_TYPE = 1;
-
-/** Writes leaves, one after another, with one buffer. */
-export class LeafWriter {
-  private readonly writer = new ByteWriter();
-  private readonly runWriter = new ByteWriter();
-  private readonly visitWriter = new ByteWriter(1 << 10);
-  private readonly digestSize: number;
-
-  constructor(digestSize: number) {
-    this.digestSize = digestSize;
-  }
-
-  encode(entries: readonly LeafEntry[], base: number, lastVisit: number): Buffer {
-    const { writer } = this;
-    writer.length = 0;
-    writer.byte(LEAF_TYPE);
-    writer.byte(this.digestSize);
-    writer.signed(base);
-    writer.signed(lastVisit - base);
-    writer.number(entries.length);
-    let before = "";
-    for (const { key, runs, from } of entries) {
-      const shared = sharedLength(before, key);
-      writer.number(shared);
-      writer.number(key.length - shared);
-      writer.text(key, shared);
-      before = key;
-      if (runs === undefined && from!.leaf.base === base) {
-        const { leaf, index } = from!;
-        const [start, end] = leaf.bodyAt(index);
-        writer.number(end - start);
-        writer.raw(leaf.bytes, start, end);
-        continue;
-      }
-      const body = this.encodeRuns(runs ?? from!.leaf.runs(from!.index), base);
-      writer.number(body.length);
-      writer.raw(body.bytes, 0, body.length);
-    }
-    return writer.finish();
-  }
-
-  /** How many bytes the runs of a key take. */
-  sizeOf(runs: readonly Run[], base: number): number {
-    return this.encodeRuns(runs, base).length;
-  }
-
-  private encodeRuns(runs: readonly Run[], base: number): ByteWriter {
-    const { runWriter: out, visitWriter: visits } = this;
-    out.length = 0;
-    let reference = base;
-    for (const run of runs) {
-      const isCarried = run.before > 0;
-      out.number((run.digest === undefined ? GONE : 0) + (isCarried ? CARRIED : 0));
-      out.signed(run.start - reference);
-      reference = run.start;
-      if (run.digest !== undefined) {
-        out.text(run.digest);
-        out.number(run.value.length);
-        out.raw(run.value);
-      }
-      visits.length = 0;
-      let last = isCarried ? run.lastBefore : run.start;
-      if (isCarried) {
-        out.number(run.before);
-        out.number(run.lastBefore - run.start);
-      }
-      for (let i = isCarried ? 0 : 1; i < run.visits.length; i++) {
-        visits.number(run.visits[i]! - last);
-        last = run.visits[i]!;
-      }
-      out.number(visits.length);
-      out.raw(visits.bytes, 0, visits.length);
-    }
-    return out;
-  }
-}
 
 export function sharedLength(one: string, other: string): number {
   const most = Math.min(one.length, other.length);
@@ -101,19 +17,38 @@ export function sharedLength(one: string, other: string): number {
   return at;
 }
 
+/** The last run of a key, as far as is needed to go on from it. */
+export interface LastRun {
+  readonly start: number;
+  readonly lastVisit: number;
+  /** Where its digest is; absent where the key is gone. */
+  readonly digestAt: number | undefined;
+  /** Where the number of bytes of its visits stands, and where those begin. */
+  readonly visitsSizeAt: number;
+  readonly visitsAt: number;
+}
+
+/** The run that is alive at a moment, and when the next one begins. */
+export interface AliveRun {
+  readonly run: Run;
+  readonly next: number | undefined;
+}
+
 /** A leaf that was read. Keys are there at once; runs are read when they are asked for. */
 export class Leaf {
   readonly bytes: Buffer;
+  readonly digestSize: number;
   /** Times are told as differences to it. */
   readonly base: number;
   /** No visit in it is later. */
   readonly lastVisit: number;
   readonly keys: readonly string[];
-  private readonly digestSize: number;
-  /** Start and end of each body. */
+  /** Where each entry, and in it the body, begins; and where the last one ends. */
+  private readonly starts: Uint32Array;
   private readonly bodies: Uint32Array;
 
-  constructor(bytes: Buffer) {
+  /** Who made the bytes may know the places in them already. */
+  constructor(bytes: Buffer, known?: { keys: readonly string[]; starts: Uint32Array; bodies: Uint32Array }) {
     this.bytes = bytes;
     const reader = new ByteReader(bytes);
     if (reader.number() !== LEAF_TYPE) throw new ArchiveError("HT_CORRUPT", "not a leaf");
@@ -122,24 +57,38 @@ export class Leaf {
     this.lastVisit = this.base + reader.signed();
     const count = reader.number();
     if (!(count <= bytes.length)) throw new ArchiveError("HT_CORRUPT", "a leaf that is cut");
+    if (known !== undefined) {
+      this.keys = known.keys;
+      this.starts = known.starts;
+      this.bodies = known.bodies;
+      return;
+    }
     const keys = new Array<string>(count);
-    this.bodies = new Uint32Array(2 * count);
+    this.starts = new Uint32Array(count + 1);
+    this.bodies = new Uint32Array(count);
     let key = "";
     for (let i = 0; i < count; i++) {
+      this.starts[i] = reader.at;
       const shared = reader.number();
       key = key.slice(0, shared) + reader.text(reader.number());
       keys[i] = key;
       const size = reader.number();
-      this.bodies[2 * i] = reader.at;
+      this.bodies[i] = reader.at;
       reader.at += size;
-      this.bodies[2 * i + 1] = reader.at;
+      if (!(reader.at <= bytes.length)) throw new ArchiveError("HT_CORRUPT", "a leaf that is cut");
     }
+    this.starts[count] = reader.at;
     if (reader.at !== bytes.length) throw new ArchiveError("HT_CORRUPT", "a leaf that does not end where it should");
     this.keys = keys;
   }
 
-  bodyAt(index: number): readonly [start: number, end: number] {
-    return [this.bodies[2 * index]!, this.bodies[2 * index + 1]!];
+  /** Where the entry begins; behind the last one, where that ends. */
+  entryAt(index: number): number {
+    return this.starts[index]!;
+  }
+
+  bodyAt(index: number): number {
+    return this.bodies[index]!;
   }
 
   /** The position of the key, or of the first one behind it. */
@@ -154,29 +103,108 @@ export class Leaf {
   }
 
   runs(index: number): Run[] {
-    const [start, end] = this.bodyAt(index);
-    const reader = new ByteReader(this.bytes, start);
+    const end = this.starts[index + 1]!;
+    const reader = new ByteReader(this.bytes, this.bodies[index]!);
     const runs: Run[] = [];
-    let reference = this.base;
-    while (reader.at < end) {
-      const flags = reader.number();
-      const runStart = reference + reader.signed();
-      reference = runStart;
-      const digest = (flags & GONE) === 0 ? reader.text(this.digestSize) : undefined;
-      const value = digest === undefined ? NOTHING : reader.raw(reader.number());
-      const isCarried = (flags & CARRIED) !== 0;
-      const before = isCarried ? reader.number() : 0;
-      const lastBefore = isCarried ? runStart + reader.number() : runStart;
-      const visitsSize = reader.number();
-      const visitsEnd = reader.at + visitsSize;
-      const visits = isCarried ? [] : [runStart];
-      for (let last = lastBefore; reader.at < visitsEnd; ) {
-        last += reader.number();
-        visits.push(last);
-      }
-      runs.push({ start: runStart, digest, value, before, lastBefore, visits });
+    for (let reference = this.base; reader.at < end; ) {
+      const run = this.readRun(reader, reference);
+      reference = run.start;
+      runs.push(run);
     }
     return runs;
+  }
+
+  private readRun(reader: ByteReader, reference: number): Run {
+    const flags = reader.number();
+    const start = reference + reader.signed();
+    const digest = (flags & GONE) === 0 ? reader.text(this.digestSize) : undefined;
+    const value = digest === undefined ? NOTHING : reader.raw(reader.number());
+    const isCarried = (flags & CARRIED) !== 0;
+    const before = isCarried ? reader.number() : 0;
+    const lastBefore = isCarried ? start + reader.number() : start;
+    const visitsSize = reader.number();
+    const visitsEnd = reader.at + visitsSize;
+    const visits = isCarried ? [] : [start];
+    for (let last = lastBefore; reader.at < visitsEnd; ) {
+      last += reader.number();
+      visits.push(last);
+    }
+    return { start, digest, value, before, lastBefore, visits };
+  }
+
+  /** Goes over a run without looking at it; its start. */
+  private skipRun(reader: ByteReader, reference: number): number {
+    const flags = reader.number();
+    const start = reference + reader.signed();
+    if ((flags & GONE) === 0) {
+      reader.skip(this.digestSize);
+      reader.skip(reader.number());
+    }
+    if ((flags & CARRIED) !== 0) {
+      reader.number();
+      reader.number();
+    }
+    reader.skip(reader.number());
+    return start;
+  }
+
+  /** The last run that began by then; absent where none did. */
+  aliveAt(index: number, time: number): AliveRun | undefined {
+    const end = this.starts[index + 1]!;
+    const reader = new ByteReader(this.bytes, this.bodies[index]!);
+    let reference = this.base;
+    let found: { at: number; reference: number } | undefined;
+    let next: number | undefined;
+    while (reader.at < end) {
+      const at = reader.at;
+      const start = this.skipRun(reader, reference);
+      if (start > time) {
+        next = start;
+        break;
+      }
+      found = { at, reference };
+      reference = start;
+    }
+    if (found === undefined) return undefined;
+    reader.at = found.at;
+    return { run: this.readRun(reader, found.reference), next };
+  }
+
+  lastRun(index: number): LastRun {
+    const end = this.starts[index + 1]!;
+    const reader = new ByteReader(this.bytes, this.bodies[index]!);
+    for (let reference = this.base; ; ) {
+      const flags = reader.number();
+      const start = reference + reader.signed();
+      reference = start;
+      const digestAt = (flags & GONE) === 0 ? reader.at : undefined;
+      if (digestAt !== undefined) {
+        reader.skip(this.digestSize);
+        reader.skip(reader.number());
+      }
+      let lastVisit = start;
+      if ((flags & CARRIED) !== 0) {
+        reader.number();
+        lastVisit += reader.number();
+      }
+      const visitsSizeAt = reader.at;
+      const visitsSize = reader.number();
+      const visitsAt = reader.at + visitsSize;
+      if (visitsAt < end) {
+        reader.at = visitsAt;
+        continue;
+      }
+      const begin = reader.at;
+      while (reader.at < end) lastVisit += reader.number();
+      return { start, lastVisit, digestAt, visitsSizeAt, visitsAt: begin };
+    }
+  }
+
+  /** Whether the digest at this place is the given one. */
+  hasDigest(at: number | undefined, digest: string | undefined): boolean {
+    if (at === undefined || digest === undefined) return at === undefined && digest === undefined;
+    for (let i = 0; i < digest.length; i++) if (this.bytes[at + i] !== digest.charCodeAt(i)) return false;
+    return true;
   }
 }
 

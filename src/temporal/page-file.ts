@@ -87,6 +87,13 @@ export class PageFile {
     return { kind, offset, length: image.length, lastChange };
   }
 
+  /** A leaf that will be wanted again is at hand then. */
+  appendLeaf(leaf: Leaf, lastChange: number): PageRef {
+    const ref = this.append(leaf.bytes, "leaf", lastChange);
+    this.cache.set(ref.offset, leaf, 3 * ref.length);
+    return ref;
+  }
+
   private flush(): void {
     if (this.buffered === 0) return;
     this.file.write(Buffer.concat(this.buffer, this.buffered), this.end - this.buffered);

@@ -76,9 +76,9 @@ export class TimelineQuery {
    * visits may go on behind that page; `at` finds those too.
    */
   glance(key: string, time: number): TimelineEntry | undefined {
-    const { runs, found } = this.runsAt(key, time);
-    const index = runs.findLastIndex((run) => run.start <= time);
-    return index < 0 ? undefined : entryOf(key, runs, index, found.end);
+    const { leaf, end } = this.find(key, time);
+    const index = leaf.search(key);
+    return leaf.keys[index] === key ? aliveEntry(leaf, index, time, end) : undefined;
   }
 
   /** The entry that was valid then, whole. */
@@ -144,9 +144,7 @@ export class TimelineQuery {
   *slice(time: number, range: KeyRange = {}): Generator<TimelineEntry> {
     for (const { leaf, end, from, to } of this.leavesAt(this.root, time, FOREVER, range)) {
       for (let i = from; i < to; i++) {
-        const runs = leaf.runs(i);
-        const index = runs.findLastIndex((run) => run.start <= time);
-        const entry = index < 0 ? undefined : entryOf(leaf.keys[i]!, runs, index, end);
+        const entry = aliveEntry(leaf, i, time, end);
         if (entry !== undefined) yield entry;
       }
     }
@@ -156,9 +154,7 @@ export class TimelineQuery {
   *sliceBackwards(time: number, range: KeyRange = {}): Generator<TimelineEntry> {
     for (const { leaf, end, from, to } of this.leavesAt(this.root, time, FOREVER, range, true)) {
       for (let i = to - 1; i >= from; i--) {
-        const runs = leaf.runs(i);
-        const index = runs.findLastIndex((run) => run.start <= time);
-        const entry = index < 0 ? undefined : entryOf(leaf.keys[i]!, runs, index, end);
+        const entry = aliveEntry(leaf, i, time, end);
         if (entry !== undefined) yield entry;
       }
     }
@@ -326,6 +322,23 @@ function entryOf(
     birth: run.start,
     end: next?.start,
     digest: run.digest ?? "",
+    value: run.value,
+    lastSeen: lastSeen(run),
+    visits: visitCount(run),
+    isWhole: next !== undefined || pageEnd === FOREVER,
+  };
+}
+
+/** The entry that is alive in a page at a moment; absent where there is none. */
+function aliveEntry(leaf: Leaf, index: number, time: number, pageEnd: number): TimelineEntry | undefined {
+  const alive = leaf.aliveAt(index, time);
+  if (alive?.run.digest === undefined) return undefined;
+  const { run, next } = alive;
+  return {
+    key: leaf.keys[index]!,
+    birth: run.start,
+    end: next,
+    digest: run.digest!,
     value: run.value,
     lastSeen: lastSeen(run),
     visits: visitCount(run),
