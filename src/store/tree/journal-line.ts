@@ -85,20 +85,38 @@ export function formatEntry(entry: JournalEntry): string {
   return `${deed} ${formatAddress(entry)} ${size} ${storedSize} ${compression} ${before} ${references} ${id} ${former}`;
 }
 
+/** A line whose change, if it is one, is still the text that `parseEntry` takes apart. */
+export type RawLine =
+  | Exclude<JournalLine, { readonly entry: JournalEntry }>
+  | { readonly kind: "do" | "said"; readonly text: string };
+
 /** Without its line end. Absent for what is not a line, or not a whole one. */
-export function parseLine(line: string): JournalLine | undefined {
+export function readLine(line: string): RawLine | undefined {
   const text = line.slice(9);
   if (line[8] !== " " || checksum(text) !== line.slice(0, 8)) return undefined;
+  if (text.startsWith("do ")) return { kind: "do", text: text.slice(3) };
+  if (text.startsWith("said ")) return { kind: "said", text: text.slice(5) };
   const words = text.split(" ");
   if (words[0] === "journal" && words.length === 2) return { kind: "journal", version: Number(words[1]) };
   if (words[0] === "settled" && words.length === 5) {
     const [blocks, contentBytes, storedBytes, references] = words.slice(1).map(Number);
     return { kind: "settled", totals: { blocks, contentBytes, storedBytes, references } as Totals };
   }
-  const [kind] = words;
-  if (kind !== "do" && kind !== "said") return undefined;
-  const entry = parseEntry(text.slice(kind.length + 1));
-  return entry === undefined ? undefined : { kind, entry };
+  return undefined;
+}
+
+export function parseLine(line: string): JournalLine | undefined {
+  const raw = readLine(line);
+  if (raw === undefined || raw.kind === "journal" || raw.kind === "settled") return raw;
+  const entry = parseEntry(raw.text);
+  return entry === undefined ? undefined : { kind: raw.kind, entry };
+}
+
+/** The id of the request in the text of a change. */
+export function requestIdIn(text: string): string | undefined {
+  const end = text.lastIndexOf(" ");
+  const start = text.lastIndexOf(" ", end - 1) + 1;
+  return text[start] === "=" ? text.slice(start + 1, end) : undefined;
 }
 
 export function parseEntry(text: string): JournalEntry | undefined {

@@ -22,7 +22,7 @@ import {
 } from "./journal-line.ts";
 import { journalFolder } from "./location.ts";
 
-/** Requests that are remembered, and how many more before the oldest of them go. */
+/** Requests that are remembered, and which share of them more before the oldest go. */
 export const REMEMBERED_DEFAULT = 100_000;
 const SPARE = 0.5;
 /** Lines that are gathered into one write. */
@@ -74,6 +74,7 @@ export class Journal {
     if (this.number === 0) return undefined;
     const content = readJournal(this.disk, this.path);
     this.said = content.said;
+    this.trim();
     this.totals = content.totals;
     this.unsettledCount = content.unsettled.length;
     return content;
@@ -134,12 +135,14 @@ export class Journal {
   /** An entry was carried out. */
   remember(entry: JournalEntry): void {
     remember(this.said, entry);
-    const spare = Math.ceil(this.rememberedCount * SPARE);
-    if (this.said.size <= this.rememberedCount + spare) return;
     // Many at once: taking the first of a map away costs as much as going past all that were taken before.
-    let left = spare;
+    if (this.said.size > this.rememberedCount * (1 + SPARE)) this.trim();
+  }
+
+  private trim(): void {
+    let excess = this.said.size - this.rememberedCount;
     for (const id of this.said.keys()) {
-      if (left-- === 0) break;
+      if (excess-- <= 0) break;
       this.said.delete(id);
     }
   }

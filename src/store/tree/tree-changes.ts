@@ -38,7 +38,8 @@ export interface TreeParts {
 }
 
 const SETTLE_COUNT_DEFAULT = 10_000;
-const JOURNAL_SIZE_MAX_DEFAULT = 64 << 20;
+/** Some 200,000 lines, which are read in less than a second when the volume is opened. */
+const JOURNAL_SIZE_MAX_DEFAULT = 32 << 20;
 const SYNCS_AT_ONCE = 16;
 
 export class TreeChanges {

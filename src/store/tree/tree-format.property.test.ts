@@ -4,7 +4,15 @@ import type { BlockAddress } from "../content-key.ts";
 import { REFERENCES_MAX } from "../volume.ts";
 import { type BlockHeader, formatHeader, GAP, HEADER_SIZE, parseHeader } from "./block-header.ts";
 import { parseFormer } from "./former-keys.ts";
-import { DEEDS, formatLine, type JournalEntry, type JournalLine, parseLine } from "./journal-line.ts";
+import {
+  DEEDS,
+  formatEntry,
+  formatLine,
+  type JournalEntry,
+  type JournalLine,
+  parseLine,
+  requestIdIn,
+} from "./journal-line.ts";
 import { addressAt, blockLocation, sig2location } from "./location.ts";
 
 const signatureOfSize = (size: number) =>
@@ -143,6 +151,7 @@ describe("a line of the journal", () => {
         const text = formatLine(line);
         expect(text.indexOf("\n")).toBe(text.length - 1);
         expect(parseLine(text.slice(0, -1))).toEqual(line);
+        if ("entry" in line) expect(requestIdIn(formatEntry(line.entry))).toBe(line.entry.requestId);
       }),
     );
   });
