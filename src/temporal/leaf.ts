@@ -28,10 +28,15 @@ export interface LastRun {
   readonly visitsAt: number;
 }
 
-/** The run that is alive at a moment, and when the next one begins. */
+/** Where the run is that is alive at a moment. */
 export interface AliveRun {
-  readonly run: Run;
-  readonly next: number | undefined;
+  at: number;
+  /** The start of the run before it, or the base of the leaf. */
+  reference: number;
+  start: number;
+  isGone: boolean;
+  /** When the next one begins. */
+  next: number | undefined;
 }
 
 /** A leaf that was read. Keys are there at once; runs are read when they are asked for. */
@@ -46,11 +51,13 @@ export class Leaf {
   /** Where each entry, and in it the body, begins; and where the last one ends. */
   private readonly starts: Uint32Array;
   private readonly bodies: Uint32Array;
+  private readonly reader: ByteReader;
 
   /** Who made the bytes may know the places in them already. */
   constructor(bytes: Buffer, known?: { keys: readonly string[]; starts: Uint32Array; bodies: Uint32Array }) {
     this.bytes = bytes;
     const reader = new ByteReader(bytes);
+    this.reader = reader;
     if (reader.number() !== LEAF_TYPE) throw new ArchiveError("HT_CORRUPT", "not a leaf");
     this.digestSize = reader.number();
     this.base = reader.signed();
@@ -148,26 +155,38 @@ export class Leaf {
     return start;
   }
 
-  /** The last run that began by then; absent where none did. */
-  aliveAt(index: number, time: number): AliveRun | undefined {
+  /**
+   * Finds the last run that began by then, and when the next one begins. Where it is goes into `found`, which is the
+   * caller's, since this is asked for every entry of a slice. False where there is none.
+   */
+  findAlive(index: number, time: number, found: AliveRun): boolean {
     const end = this.starts[index + 1]!;
-    const reader = new ByteReader(this.bytes, this.bodies[index]!);
+    const reader = this.reader;
+    reader.at = this.bodies[index]!;
     let reference = this.base;
-    let found: { at: number; reference: number } | undefined;
-    let next: number | undefined;
+    let isFound = false;
+    found.next = undefined;
     while (reader.at < end) {
       const at = reader.at;
+      const isGone = (this.bytes[at]! & GONE) !== 0;
       const start = this.skipRun(reader, reference);
       if (start > time) {
-        next = start;
+        found.next = start;
         break;
       }
-      found = { at, reference };
+      isFound = true;
+      found.at = at;
+      found.reference = reference;
+      found.start = start;
+      found.isGone = isGone;
       reference = start;
     }
-    if (found === undefined) return undefined;
-    reader.at = found.at;
-    return { run: this.readRun(reader, found.reference), next };
+    return isFound;
+  }
+
+  /** The run that was found there. */
+  runAt(at: number, reference: number): Run {
+    return this.readRun(new ByteReader(this.bytes, at), reference);
   }
 
   lastRun(index: number): LastRun {

@@ -3,7 +3,7 @@
  * A cut in time repeats what is alive in the page behind it; each entry is told once all the same.
  */
 import { ArchiveError } from "../base/index.ts";
-import type { Leaf } from "./leaf.ts";
+import type { AliveRun, Leaf } from "./leaf.ts";
 import { BEGINNING, childAt, FOREVER, type KeyNode, type PageRef, type TimeNode } from "./node.ts";
 import type { PageFile } from "./page-file.ts";
 import { lastSeen, type Run, visitCount } from "./run.ts";
@@ -329,21 +329,54 @@ function entryOf(
   };
 }
 
+/** An entry of a slice: what few ask for is read from the page when somebody does. */
+class AliveEntry implements TimelineEntry {
+  readonly key: string;
+  readonly birth: number;
+  readonly end: number | undefined;
+  readonly isWhole: boolean;
+  private readonly leaf: Leaf;
+  private readonly at: number;
+  private readonly reference: number;
+  private read: Run | undefined;
+
+  constructor(leaf: Leaf, index: number, { at, reference, start, next }: AliveRun, pageEnd: number) {
+    this.key = leaf.keys[index]!;
+    this.birth = start;
+    this.end = next;
+    this.isWhole = next !== undefined || pageEnd === FOREVER;
+    this.leaf = leaf;
+    this.at = at;
+    this.reference = reference;
+  }
+
+  private get run(): Run {
+    this.read ??= this.leaf.runAt(this.at, this.reference);
+    return this.read;
+  }
+
+  get digest(): string {
+    return this.run.digest!;
+  }
+
+  get value(): Uint8Array {
+    return this.run.value;
+  }
+
+  get lastSeen(): number {
+    return lastSeen(this.run);
+  }
+
+  get visits(): number {
+    return visitCount(this.run);
+  }
+}
+
+const alive: AliveRun = { at: 0, reference: 0, start: 0, isGone: false, next: undefined };
+
 /** The entry that is alive in a page at a moment; absent where there is none. */
 function aliveEntry(leaf: Leaf, index: number, time: number, pageEnd: number): TimelineEntry | undefined {
-  const alive = leaf.aliveAt(index, time);
-  if (alive?.run.digest === undefined) return undefined;
-  const { run, next } = alive;
-  return {
-    key: leaf.keys[index]!,
-    birth: run.start,
-    end: next,
-    digest: run.digest!,
-    value: run.value,
-    lastSeen: lastSeen(run),
-    visits: visitCount(run),
-    isWhole: next !== undefined || pageEnd === FOREVER,
-  };
+  return leaf.findAlive(index, time, alive) && !alive.isGone ? new AliveEntry(leaf, index, alive, pageEnd) : undefined;
 }
 
 /** Streams in the order of keys and births as one. */
