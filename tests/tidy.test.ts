@@ -176,6 +176,7 @@ describe("files", () => {
   it("are imported by somebody", () => {
     const entries: Readonly<Record<string, string>> = {
       "src/cli/main.ts": "the bin of package.json",
+      "src/store/content-worker.ts": "started as a thread, by its URL",
       "src/pipeline/worker.ts": "started as a thread, by its URL",
       "src/pipeline/stage-worker.ts": "started as a thread, by its URL",
       "src/pipeline/http-source-worker.ts": "started as a thread, by its URL",

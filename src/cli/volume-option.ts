@@ -2,7 +2,15 @@
 import { join } from "node:path";
 import { ArchiveError } from "../base/index.ts";
 import { type Lock, nodeDisk } from "../disk/index.ts";
-import { Codecs, type LocalVolume, loadCodec, openVolume, readVolumeSettings } from "../store/index.ts";
+import {
+  type CodecModule,
+  Codecs,
+  type ContentThreads,
+  type LocalVolume,
+  loadCodec,
+  openVolume,
+  readVolumeSettings,
+} from "../store/index.ts";
 import type { Arguments, Command, OptionSpecs } from "./command.ts";
 import { say, tellWarning } from "./talk.ts";
 
@@ -23,21 +31,19 @@ export function requireFolder(command: Command, args: Arguments): string {
   throw new ArchiveError("HT_USAGE", `${what}: holotype ${command.name} ${command.usage}`);
 }
 
-export async function loadCodecs(args: Arguments): Promise<Codecs> {
-  const codecs = await Codecs.load();
-  for (const text of args.list("codec")) {
+export function codecModules(args: Arguments): CodecModule[] {
+  return args.list("codec").map((text) => {
     const [, name, module] = /^([^=]+)=(.+)$/.exec(text) ?? [];
-    if (name === undefined || module === undefined) {
-      throw new ArchiveError("HT_USAGE", `--codec takes NAME=MODULE, not ${text}`);
-    }
-    codecs.register(await loadCodec(name, module));
-  }
-  return codecs;
+    if (name !== undefined && module !== undefined) return { name, module };
+    throw new ArchiveError("HT_USAGE", `--codec takes NAME=MODULE, not ${text}`);
+  });
 }
 
-/** Opens the volume; what is tolerated is told. */
-export async function openFolder(folder: string, args: Arguments): Promise<LocalVolume> {
-  const codecs = await loadCodecs(args);
+/** Opens the volume; what is tolerated is told. With threads, large contents are verified and compared there. */
+export async function openFolder(folder: string, args: Arguments, threads?: ContentThreads): Promise<LocalVolume> {
+  const codecs = await Codecs.load();
+  for (const { name, module } of codecModules(args)) codecs.register(await loadCodec(name, module));
+  if (threads !== undefined) codecs.useThreads(threads);
   const json = args.flag("json");
   return await openVolume(nodeDisk, folder, { codecs, onWarning: (warning) => tellWarning(warning, json) });
 }

@@ -1,6 +1,6 @@
 import { ArchiveError } from "../base/index.ts";
 import { nodeDisk, writeStandardError, writeStandardOutput } from "../disk/index.ts";
-import { isVolume, type LocalVolume } from "../store/index.ts";
+import { ContentThreads, isVolume, type LocalVolume } from "../store/index.ts";
 import {
   type LogEntry,
   SERVER_LIMITS_DEFAULT,
@@ -10,7 +10,7 @@ import {
 } from "../volumed/index.ts";
 import { type Arguments, type Command, parseCount } from "./command.ts";
 import { CREATE_OPTIONS, createFrom } from "./volume-create.ts";
-import { CODEC_OPTION, openFolder, parseSizeOption, requireFolder } from "./volume-option.ts";
+import { CODEC_OPTION, codecModules, openFolder, parseSizeOption, requireFolder } from "./volume-option.ts";
 import { readText, readToken } from "./volume-remote.ts";
 
 const { contentSizeMaxBytes, connectionCountMax, idleTimeoutMs, headerTimeoutMs, drainTimeoutMs } =
@@ -71,7 +71,8 @@ ends. Its log goes to standard error, one JSON object a line. On an address that
     const tls = readTls(args);
     const token = readToken(args);
     if (args.flag("create") && !isVolume(nodeDisk, folder)) createFrom(folder, args);
-    const volume = await openFolder(folder, args);
+    await using threads = new ContentThreads(codecModules(args));
+    const volume = await openFolder(folder, args, threads);
     const server = await start(volume, args, token, tls);
     const { id, layout, signature } = await volume.describe();
     writeStandardOutput(

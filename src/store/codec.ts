@@ -6,6 +6,7 @@ import { pipeline, Readable } from "node:stream";
 import * as zlib from "node:zlib";
 import { ArchiveError } from "../base/index.ts";
 import { loadZstd } from "../warc/index.ts";
+import type { ContentThreads } from "./content-threads.ts";
 import type { BlockData } from "./volume.ts";
 import { decodeZstd, decodeZstdStream, encodeZstd, encodeZstdStream } from "./zstd-content.ts";
 
@@ -22,6 +23,9 @@ export interface Codec {
 
 /** Contents up to this size may be held in memory. */
 export const HELD_SIZE_MAX = 64 << 20;
+
+/** What is done with contents up to this size is done at once: handing it to a thread would take as long. */
+export const INLINE_SIZE_MAX = 256 << 10;
 
 /** Not for contents. */
 export const TALLY_CODEC = "tally";
@@ -102,10 +106,23 @@ export class Codecs {
     return new Codecs();
   }
 
+  private threads: { readonly threads: ContentThreads; readonly names: ReadonlySet<string> } | undefined;
+
   private constructor() {}
 
   get names(): string[] {
     return [...this.byName.keys()];
+  }
+
+  /** Has large contents verified and compared in threads, as far as these know their codecs. */
+  useThreads(threads: ContentThreads, names: readonly string[] = this.names): void {
+    this.threads = { threads, names: new Set(names) };
+  }
+
+  /** The threads, where there are any, the content is large, and they know its codecs. */
+  threadsFor(size: number, ...names: readonly string[]): ContentThreads | undefined {
+    if (size <= INLINE_SIZE_MAX || !names.every((name) => this.threads?.names.has(name))) return undefined;
+    return this.threads?.threads;
   }
 
   /** Throws HT_USAGE where the name is taken or is none. */

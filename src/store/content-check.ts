@@ -1,6 +1,6 @@
 /** Whether compressed bytes hold what they are said to hold, and whether two contents are equal. */
 import { ArchiveError } from "../base/index.ts";
-import type { Codecs } from "./codec.ts";
+import { type Codecs, INLINE_SIZE_MAX } from "./codec.ts";
 import { formatAddress } from "./content-key.ts";
 import { createSigner, type SignatureAlgorithm, signatureOf } from "./signature.ts";
 import type { BlockData } from "./volume.ts";
@@ -29,6 +29,25 @@ export function verifyContent(
   compareClaim(claim, content.length, () => signatureOf(algorithm, content));
 }
 
+/**
+ * The same, but what is larger than is good to be done at once is done piece by piece, and in a thread where there are
+ * some. Absent where it is done already.
+ */
+export function verifyHeld(
+  codecs: Codecs,
+  algorithm: SignatureAlgorithm,
+  claim: ContentClaim,
+  data: Uint8Array,
+): Promise<void> | undefined {
+  if (claim.size > INLINE_SIZE_MAX) return verifyContentStream(codecs, algorithm, claim, once(data));
+  verifyContent(codecs, algorithm, claim, data);
+  return undefined;
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield await Promise.resolve(bytes);
+}
+
 /** The same for what is too large to hold. */
 export async function verifyContentStream(
   codecs: Codecs,
@@ -36,6 +55,8 @@ export async function verifyContentStream(
   claim: ContentClaim,
   data: AsyncIterable<Uint8Array>,
 ): Promise<void> {
+  const threads = codecs.threadsFor(claim.size, claim.compression);
+  if (threads !== undefined) return threads.verify(algorithm, claim, data);
   const signer = createSigner(algorithm);
   let size = 0;
   try {
@@ -69,6 +90,8 @@ export interface Compressed {
 /** Compares two contents of one size byte for byte, piece by piece. */
 export async function equalContents(codecs: Codecs, one: Compressed, other: Compressed): Promise<boolean> {
   if (one.size !== other.size) return false;
+  const threads = codecs.threadsFor(one.size, one.compression, other.compression);
+  if (threads !== undefined) return threads.equal(one, other);
   if (one.data instanceof Uint8Array && other.data instanceof Uint8Array) {
     if (one.compression === other.compression && Buffer.compare(one.data, other.data) === 0) return true;
     const [a, b] = [one, other].map(({ compression, data, size }) =>

@@ -5,6 +5,7 @@ export { type Codec, Codecs, gather, HELD_SIZE_MAX } from "./codec.ts";
 export { loadCodec } from "./codec-module.ts";
 export * from "./content-check.ts";
 export * from "./content-key.ts";
+export { type CodecModule, ContentThreads } from "./content-threads.ts";
 export * from "./instance/index.ts";
 export { type OpenVolumeOptions, openVolume } from "./open-volume.ts";
 export type { CompactOptions, CompactResult } from "./pack/compact.ts";

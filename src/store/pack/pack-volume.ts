@@ -12,7 +12,7 @@ import type { Disk } from "../../disk/index.ts";
 import { checkAdoption } from "../adoption.ts";
 import { openEach, storeEach } from "../bulk.ts";
 import type { Codecs } from "../codec.ts";
-import { equalContents, verifyContent, verifyContentStream } from "../content-check.ts";
+import { equalContents, verifyContentStream, verifyHeld } from "../content-check.ts";
 import { type BlockAddress, formatAddress } from "../content-key.ts";
 import { LiveFilter } from "../live-filter.ts";
 import { checkRequestId } from "../request-id.ts";
@@ -198,7 +198,8 @@ export class PackVolume implements LocalVolume {
     codecs.get(deposit.compression);
     return this.withData(data, async (held) => {
       if (held instanceof Uint8Array) {
-        verifyContent(codecs, this.settings.signature, deposit, held);
+        const verified = verifyHeld(codecs, this.settings.signature, deposit, held);
+        if (verified !== undefined) await verified;
         const made = await this.place(deposit, (core, record) => this.appendBlock(core, record, held), held);
         return made!;
       }
