@@ -95,13 +95,16 @@ export class Application {
   private applyTimes(node: TimeNode, area: Area, changes: readonly KeyChange[]): Pieces {
     const gathered = new Gathering<number>("times");
     let carried: readonly KeyChange[] = [];
+    const last = node.children.length - 1;
+    const isLate = isAllBehind(changes, node.bounds[last]!);
     for (const [i, ref] of node.children.entries()) {
+      if (isLate && i < last) {
+        gathered.add(node.bounds[i]!, { ...one(ref), carried }, (inner) => this.wrap(inner));
+        continue;
+      }
       const start = node.bounds[i]!;
       const end = node.bounds[i + 1] ?? area.end;
-      const own =
-        i === 0
-          ? clipChanges(changes, start, end, true)
-          : mergeChanges(clipChanges(changes, start, end, false), carried);
+      const own = isLate ? changes : mergeChanges(clipChanges(changes, start, end, i === 0), carried);
       const pieces = this.apply(ref, { low: area.low, start, end }, own);
       gathered.add(start, pieces, (inner) => this.wrap(inner));
       carried = pieces.carried;
@@ -269,6 +272,12 @@ class Gathering<T extends string | number> {
       this.refs.push(ref);
     }
   }
+}
+
+/** Whether all that is new lies behind this moment: then no page before it changes. */
+function isAllBehind(changes: readonly KeyChange[], moment: number): boolean {
+  for (const { visits, carry } of changes) if (carry !== undefined || visits[0]!.time < moment) return false;
+  return true;
 }
 
 /** The changes in [start, end); those without any are left out, but for what is carried into the first stretch. */

@@ -44,9 +44,10 @@ export class ByteWriter {
   raw(bytes: Uint8Array, start = 0, end = bytes.length): void {
     this.reserve(end - start);
     // Copying a few bytes by hand beats the call.
-    if (end - start < 24) for (let at = start; at < end; at++) this.bytes[this.length++] = bytes[at]!;
+    if (end - start < 32) for (let at = start; at < end; at++) this.bytes[this.length++] = bytes[at]!;
     else {
-      this.bytes.set(bytes.subarray(start, end), this.length);
+      if (Buffer.isBuffer(bytes)) bytes.copy(this.bytes, this.length, start, end);
+      else this.bytes.set(bytes.subarray(start, end), this.length);
       this.length += end - start;
     }
   }

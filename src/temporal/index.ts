@@ -1,4 +1,5 @@
 export type { TimelineFinding } from "./check.ts";
+export { prefixRange, rangeBehind } from "./key-range.ts";
 export type { KeyRange, TimelineEntry, TimelineEvent } from "./query.ts";
 export type { Root as TimelineRoot } from "./slot.ts";
 export {
@@ -13,3 +14,11 @@ export {
   TimelineWriter,
   VALUE_SIZE_MAX,
 } from "./timeline.ts";
+export type {
+  Answer,
+  Answers,
+  NearestEntries,
+  TimelineReader,
+  TimelineStore,
+  TimelineVisit,
+} from "./timeline-store.ts";

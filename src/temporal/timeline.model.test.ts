@@ -1,110 +1,175 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createDice } from "../testing/dice.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
+import { expectSame, put, rangesAbout } from "../testing/timeline-answers.ts";
 import { type ModelVisit, TimelineModel } from "../testing/timeline-model.ts";
-import { type TimelineEntry, type TimelineSnapshot, TimelineWriter } from "./index.ts";
+import { type TimelineSnapshot, TimelineWriter } from "./index.ts";
 
+/** One byte, beginnings of each other, all bytes. */
 const KEYS = [
   "a",
   "ab",
+  "ab\0",
   "b",
   "com,example)/",
   "com,example)/1",
-  "com,example)/2",
+  "com,example)/12",
   "com,example,www)/",
-  "z",
+  "\0",
+  "\xff",
   "\xff\x00",
+  "\xff\xff",
 ];
 
-const visits = fc.record<ModelVisit>({
-  key: fc.oneof(
-    fc.constantFrom(...KEYS),
-    fc.nat(60).map((i) => `org,site)/${i}`),
-  ),
-  time: fc.oneof(fc.integer({ min: -3, max: 40 }), fc.integer({ min: -(2 ** 40), max: 2 ** 40 })),
-  digest: fc.option(
-    fc.nat(3).map((i) => String.fromCharCode(65 + i)),
-    { nil: undefined, freq: 6 },
-  ),
-});
+const keys = fc.oneof(
+  fc.constantFrom(...KEYS),
+  fc.nat(60).map((i) => `org,site)/${i}`),
+  fc.uint8Array({ minLength: 1, maxLength: 40 }).map((bytes) => Buffer.from(bytes).toString("latin1")),
+);
 
-const batches = fc.array(fc.array(visits, { maxLength: 120 }), { minLength: 1, maxLength: 8 });
+/** Few, so that they meet; or seconds from before 1970 to after 2100; or as early and late as can be. */
+const times = fc.oneof(
+  fc.integer({ min: -3, max: 40 }),
+  fc.integer({ min: -(2 ** 33), max: 2 ** 33 }),
+  fc.integer({ min: -(2 ** 51), max: 2 ** 51 }),
+);
 
-function put(writer: TimelineWriter, { key, time, digest }: ModelVisit): void {
-  const bytes = Buffer.from(key, "latin1");
-  if (digest === undefined) writer.end(bytes, time);
-  else writer.insert(bytes, time, Buffer.from(`value of ${digest}`), Buffer.from(digest));
-}
+const digests = fc.option(
+  fc.nat(3).map((i) => String.fromCharCode(65 + i)),
+  { nil: undefined, freq: 6 },
+);
 
-/** What both tell, of an entry that is whole. */
-function told({ key, birth, end, digest, lastSeen, visits: count }: TimelineEntry) {
-  return { key, birth, end, digest, lastSeen, visits: count };
-}
+const visits = fc.record<ModelVisit>({ key: keys, time: times, digest: digests });
 
-function identity({ key, birth, digest }: { key: string; birth: number; digest: string }) {
-  return { key, birth, digest };
-}
+const batches = fc.array(fc.array(visits, { maxLength: 120 }), { minLength: 1, maxLength: 6 });
 
-function compareAll(snapshot: TimelineSnapshot, model: TimelineModel, times: readonly number[]): void {
-  const { keys, visits: visitCount } = snapshot.info;
-  expect({ keys, visitCount }).toEqual({ keys: model.keys.length, visitCount: model.visitCount });
-  for (const key of [...model.keys, "never"]) {
-    expect(snapshot.history(key).map(told)).toEqual(model.history(key));
-    for (const time of times) {
-      const entry = snapshot.at(key, time);
-      expect(entry === undefined ? undefined : told(entry)).toEqual(model.at(key, time));
-      if (entry !== undefined) expect(Buffer.from(entry.value).toString()).toBe(`value of ${entry.digest}`);
-    }
+const chosenTimes = fc.array(times, { maxLength: 5 });
+
+async function expectHeld(held: { snapshot: TimelineSnapshot; model: TimelineModel }[], asked: readonly number[]) {
+  for (const { snapshot, model } of held) {
+    const ranges = rangesAbout(model.keys.slice(1, 3));
+    await expectSame(snapshot, model, { times: asked, ranges });
   }
-  for (const time of times) {
-    expect([...snapshot.slice(time)].map(identity)).toEqual(model.slice(time).map(identity));
-    expect([...snapshot.sliceBackwards(time)].map(identity)).toEqual(model.slice(time).map(identity).reverse());
-  }
-  for (const [i, from] of times.entries()) {
-    const to = times[(i * 7 + 3) % times.length]!;
-    if (to < from) continue;
-    expect([...snapshot.span(from, to)].map(identity)).toEqual(model.span(from, to).map(identity));
-    const events = [...snapshot.events(from, to)];
-    const shown = events.map(({ key, birth, isGone, replaced }) => ({ key, time: birth, isGone, replaced }));
-    expect(shown).toEqual(model.events(from, to));
-    for (const key of model.keys.slice(0, 4)) {
-      expect(snapshot.history(key, from, to).map(told)).toEqual(model.history(key, from, to));
-    }
-  }
-  expect([...snapshot.check()]).toEqual([]);
 }
 
 describe("a timeline", () => {
-  it("answers as a list of all visits would, in whatever order they come", () => {
-    fc.assert(
-      fc.property(
-        batches,
-        fc.constantFrom(256, 400, 1000),
-        fc.array(fc.integer({ min: -5, max: 45 }), { maxLength: 6 }),
-        (all, pageSize, chosen) => {
-          const disk = new ForgetfulDisk();
-          const model = new TimelineModel();
-          const times = [-(2 ** 45), ...chosen, 20, 2 ** 45].sort((one, other) => one - other);
-          const held: { snapshot: TimelineSnapshot; model: TimelineModel }[] = [];
-          using writer = TimelineWriter.open(disk, "/timeline", { pageSize, digestSize: 1 });
-          for (const batch of all) {
-            for (const visit of batch) {
-              put(writer, visit);
-              model.add(visit);
-            }
-            writer.commit();
-            const snapshot = writer.snapshot();
-            compareAll(snapshot, model, times);
-            held.push({ snapshot, model: model.copy() });
-            if (batch.length % 5 === 0) writer.compact();
+  it("answers as a list of all visits would, in whatever order they come, at every commit", async () => {
+    await fc.assert(
+      fc.asyncProperty(batches, fc.constantFrom(256, 400, 1000), chosenTimes, async (all, pageSize, chosen) => {
+        const disk = new ForgetfulDisk();
+        const model = new TimelineModel();
+        const asked = [-(2 ** 51), ...chosen, 20, 2 ** 51].sort((one, other) => one - other);
+        const held: { snapshot: TimelineSnapshot; model: TimelineModel }[] = [];
+        const writer = TimelineWriter.open(disk, "/timeline", { pageSize, digestSize: 1, cacheBytes: 1 << 14 });
+        for (const batch of all) {
+          for (const visit of batch) {
+            await put(writer, visit);
+            model.add(visit);
           }
-          for (const { snapshot, model: then } of held) {
-            compareAll(snapshot, then, times);
-            snapshot[Symbol.dispose]();
-          }
-        },
-      ),
-      { numRuns: 60 },
+          writer.commit();
+          const last = { snapshot: writer.snapshot(), model: model.copy() };
+          await expectHeld([last], asked);
+          held.push(last);
+          if (batch.length % 5 === 0) writer.compact();
+        }
+        await expectHeld(held, asked);
+        writer[Symbol.dispose]();
+        await expectHeld(held, asked);
+        for (const { snapshot } of held) snapshot[Symbol.dispose]();
+      }),
+      { numRuns: 40 },
     );
+  });
+
+  it("is the same for sorted, reversed and shuffled visits, in one commit or many, given once or twice", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(visits, { minLength: 1, maxLength: 300 }), fc.nat(), async (all, seed) => {
+        const model = new TimelineModel();
+        for (const visit of all) model.add(visit);
+        const sorted = [...all].sort((one, other) => one.time - other.time);
+        const dice = createDice(seed);
+        const shuffled = sorted.map((visit) => ({ visit, at: dice.below(1 << 30) })).sort((a, b) => a.at - b.at);
+        const orders = [sorted, [...sorted].reverse(), shuffled.map(({ visit }) => visit), [...all, ...sorted]];
+        for (const [i, order] of orders.entries()) {
+          using writer = TimelineWriter.open(new ForgetfulDisk(), "/timeline", { pageSize: 512, digestSize: 1 });
+          for (const [at, visit] of order.entries()) {
+            await put(writer, visit);
+            if (at % (i * 40 + 7) === 0) writer.commit();
+          }
+          writer.commit();
+          using snapshot = writer.snapshot();
+          await expectSame(snapshot, model, { times: [-(2 ** 40), 5, 20], ranges: rangesAbout(["org,site)/2", "b"]) });
+        }
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  it("keeps the order of what was found at one time: by digest, and gone is last", async () => {
+    const model = new TimelineModel();
+    using writer = TimelineWriter.open(new ForgetfulDisk(), "/timeline", { pageSize: 256, digestSize: 1 });
+    for (const digest of [undefined, "C", "A", "B", "A", undefined]) {
+      for (const time of [7, 3, 7]) {
+        const visit = { key: "k", time, digest };
+        await put(writer, visit);
+        model.add(visit);
+        writer.commit();
+      }
+    }
+    using snapshot = writer.snapshot();
+    await expectSame(snapshot, model, { times: [2, 3, 4, 7, 8] });
+    expect(snapshot.history("k").map(({ birth, end, digest }) => [birth, end, digest])).toEqual([
+      [3, 3, "A"],
+      [3, 3, "B"],
+      [3, 3, "C"],
+      [7, 7, "A"],
+      [7, 7, "B"],
+      [7, 7, "C"],
+    ]);
+  });
+});
+
+/** A site that is crawled again and again: new pages, changed ones, some that go and come back. */
+function* crawls(count: number, pages: number, seed: number): Generator<ModelVisit[]> {
+  const dice = createDice(seed);
+  for (let crawl = 0; crawl < count; crawl++) {
+    const batch: ModelVisit[] = [];
+    for (let page = 0; page < pages + crawl; page++) {
+      if (dice.below(4) === 0) continue;
+      const digest = dice.below(30) === 0 ? undefined : String.fromCharCode(65 + dice.below(2) + ((page * crawl) >> 7));
+      batch.push({ key: `org,site)/page/${page % 7}/${page}`, time: crawl * 1000 + dice.below(900), digest });
+    }
+    yield batch;
+  }
+}
+
+describe("a long history", () => {
+  it.each(["forward", "backward", "shuffled"])("has the same answers when crawls come %s", async (order) => {
+    const all = [...crawls(60, 90, 5)];
+    if (order === "backward") all.reverse();
+    const dice = createDice(9);
+    if (order === "shuffled") all.sort(() => (dice.coin() ? 1 : -1));
+    const model = new TimelineModel();
+    using writer = TimelineWriter.open(new ForgetfulDisk(), "/timeline", { pageSize: 1000, digestSize: 1 });
+    const asked = {
+      times: [-1, 0, 450, 20_500, 31_000, 59_999, 2 ** 40],
+      ranges: rangesAbout(["org,site)/page/3", "z"]),
+    };
+    const held: { snapshot: TimelineSnapshot; model: TimelineModel }[] = [];
+    for (const [i, batch] of all.entries()) {
+      for (const visit of batch) {
+        await put(writer, visit);
+        model.add(visit);
+      }
+      writer.commit();
+      if (i % 20 === 10) held.push({ snapshot: writer.snapshot(), model: model.copy() });
+      if (i % 20 === 15) writer.compact();
+    }
+    held.push({ snapshot: writer.snapshot(), model });
+    for (const { snapshot, model: then } of held) {
+      await expectSame(snapshot, then, asked);
+      snapshot[Symbol.dispose]();
+    }
   });
 });

@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { ArchiveError } from "../base/index.ts";
 import { type Disk, type Lock, removeLeftovers } from "../disk/index.ts";
-import { Application, type KeyChange } from "./apply.ts";
+import { Application } from "./apply.ts";
 import { checkPages, type TimelineFinding } from "./check.ts";
 import { copyPages } from "./copy.ts";
 import { LeafBuilder } from "./leaf-builder.ts";
@@ -105,7 +105,7 @@ export class TimelineWriter implements Disposable {
   private readonly lock: Lock;
   private pages: PageFile;
   private root: Root;
-  private waiting = new Map<string, Visit[]>();
+  private waiting = new Map<string, { readonly key: string; readonly visits: Visit[] }>();
   private waitingBytes = 0;
   /** Pages that hold more than the last commit does. */
   private ahead: Root | undefined;
@@ -158,8 +158,8 @@ export class TimelineWriter implements Disposable {
       throw new ArchiveError("HT_USAGE", `not a time: ${visit.time}`);
     }
     const known = this.waiting.get(text);
-    if (known === undefined) this.waiting.set(text, [visit]);
-    else known.push(visit);
+    if (known === undefined) this.waiting.set(text, { key: text, visits: [visit] });
+    else known.visits.push(visit);
     this.waitingBytes += 100 + visit.value.length + (known === undefined ? 2 * text.length + 100 : 0);
     if (this.waitingBytes > WAITING_MAX) this.workIn();
   }
@@ -168,10 +168,8 @@ export class TimelineWriter implements Disposable {
   private workIn(): void {
     // Strings of bytes sort by their bytes, and fastest without being told how.
     const keys = [...this.waiting.keys()].sort();
-    const changes: KeyChange[] = keys.map((key) => {
-      const visits = this.waiting.get(key)!;
-      return { key, visits: visits.length === 1 ? visits : visits.sort(compareVisits) };
-    });
+    const changes = keys.map((key) => this.waiting.get(key)!);
+    for (const { visits } of changes) if (visits.length > 1) visits.sort(compareVisits);
     this.waiting = new Map();
     this.waitingBytes = 0;
     const before = this.ahead ?? this.root;
@@ -265,7 +263,8 @@ function create(disk: Disk, folder: string, options: TimelineOptions): void {
 const NOTHING = Buffer.alloc(0);
 
 function latin1(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+  const buffer = Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  return buffer.toString("latin1");
 }
 
 /** A key as a string of which each character is one byte. */
