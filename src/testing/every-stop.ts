@@ -18,8 +18,6 @@ export interface StopOptions {
   readonly seed?: number;
   /** Further faults of the disk on which the scenario runs. */
   readonly faults?: Faults;
-  /** Looks at so many aftermaths of each stop, which chance chooses, and not at all of them: for long scenarios. */
-  readonly aftermathCount?: number;
   /** Makes what is there, durably, before the scenario; its operations are not counted. */
   readonly prepare?: (disk: Disk) => void;
 }
@@ -29,7 +27,7 @@ type Run = (disk: ForgetfulDisk) => void | Promise<void>;
 /** `stoppedAt` is absent in the last round, in which the scenario came to its end before the power was cut. */
 type Check = (disk: ForgetfulDisk, stoppedAt: number | undefined) => void | Promise<void>;
 
-function aftermaths(seed: number, count: number): Aftermath[] {
+function aftermaths(seed: number, count = Number.POSITIVE_INFINITY): Aftermath[] {
   const dice = createDice(seed);
   const all = FATES.flatMap((data) =>
     FATES.flatMap((names) => {
@@ -67,7 +65,7 @@ export async function everyStop(run: Run, check: Check, options: StopOptions = {
     const disk = prepared(options, { ...options.faults, stopAt });
     await runToStop(run, disk);
     const stoppedAt = disk.operations.stopped ? stopAt : undefined;
-    for (const aftermath of aftermaths(seed + stopAt, options.aftermathCount ?? Number.POSITIVE_INFINITY)) {
+    for (const aftermath of aftermaths(seed + stopAt)) {
       try {
         await check(disk.reopen(aftermath), stoppedAt);
       } catch (cause) {
@@ -80,6 +78,55 @@ export async function everyStop(run: Run, check: Check, options: StopOptions = {
     if (stoppedAt === undefined) return stopAt - 1;
   }
   throw new Error(`the scenario has not ended after ${STOP_COUNT_MAX} operations`);
+}
+
+export interface MomentOptions extends StopOptions {
+  /** Each moment is looked at with so many of the 24 aftermaths, which chance chooses; default 2. */
+  readonly aftermathCount?: number;
+}
+
+/**
+ * The same for long scenarios, in one run: before each operation the disk that a power cut would leave is kept, and
+ * looked at when `run` calls `look`, and at its end. `check` is given what `note` told at that moment.
+ */
+export async function everyMoment<T>(
+  run: (disk: ForgetfulDisk, look: () => Promise<void>) => Promise<void>,
+  note: () => T,
+  check: (disk: ForgetfulDisk, noted: T) => void | Promise<void>,
+  options: MomentOptions = {},
+): Promise<number> {
+  const { aftermathCount = 2, seed = newSeed() } = options;
+  let moments: {
+    readonly aftermath: Aftermath;
+    readonly left: ForgetfulDisk;
+    readonly noted: T;
+    readonly at: number;
+  }[] = [];
+  const keep = () => {
+    const at = disk.operations.log.length;
+    for (const aftermath of aftermaths(seed + at, aftermathCount)) {
+      moments.push({ aftermath, left: disk.reopen(aftermath), noted: note(), at });
+    }
+  };
+  const disk: ForgetfulDisk = prepared(options, { ...options.faults, onOperation: keep });
+  const look = async () => {
+    const now = moments;
+    moments = [];
+    for (const { aftermath, left, noted, at } of now) {
+      try {
+        await check(left, noted);
+      } catch (cause) {
+        const { data, names } = aftermath;
+        const where = `after ${at} (${disk.operations.log[at - 1]}), data ${data}, names ${names}`;
+        const message = cause instanceof Error ? cause.message : String(cause);
+        throw new Error(`power cut ${where}, repeat with seed ${seed}: ${message}`, { cause });
+      }
+    }
+  };
+  await run(disk, look);
+  keep();
+  await look();
+  return disk.operations.log.length;
 }
 
 /**

@@ -8,6 +8,8 @@ export interface Faults {
   readonly fullFromWrite?: number;
   /** This sync of a file or folder fails, counted from 1. */
   readonly failSyncAt?: number;
+  /** Called before each operation, by who wants to know what a power cut would leave now. */
+  readonly onOperation?: () => void;
 }
 
 /** What every call throws from the power cut on. It is no `ArchiveError`, so no code under test takes it for one. */
@@ -83,6 +85,7 @@ export class Operations {
 
   #begin(kind: OperationKind, path: string): void {
     this.check();
+    this.#faults.onOperation?.();
     this.#log.push(`${kind} ${path}`);
     if (this.#log.length === this.#faults.stopAt) this.#stopped = true;
   }

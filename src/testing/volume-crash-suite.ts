@@ -5,7 +5,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { createVolume, type Finding, type LocalVolume, type NewVolume } from "../store/index.ts";
-import { everyFullDisk, everyStop } from "./every-stop.ts";
+import { everyFullDisk, everyMoment } from "./every-stop.ts";
 import { ForgetfulDisk } from "./forgetful-disk.ts";
 import type { OpenLocal } from "./local-volume.ts";
 import { collect } from "./volume-contents.ts";
@@ -19,8 +19,6 @@ export interface CrashSubject {
 }
 
 const FOLDER = "/volume";
-/** Of 24. There are hundreds of stops, and every run looks at others. */
-const AFTERMATH_COUNT = 2;
 
 /** How far the script came. */
 interface Progress {
@@ -47,14 +45,19 @@ class Trial {
   };
 
   /** Runs the script until a call fails, and rejects with that failure. */
-  readonly run = async (disk: ForgetfulDisk): Promise<void> => {
+  readonly run = async (disk: ForgetfulDisk, look?: () => Promise<void>): Promise<void> => {
     this.progress = { steps: 0, answered: new Set() };
     const starts = [0, ...(this.subject.reopenBefore ?? []), this.steps.length];
     for (const [i, start] of starts.slice(0, -1).entries()) {
       await using volume = await this.subject.open(disk, FOLDER);
-      for (const step of this.steps.slice(start, starts[i + 1])) await this.take(volume, step);
+      for (const step of this.steps.slice(start, starts[i + 1])) {
+        await this.take(volume, step);
+        await look?.();
+      }
     }
   };
+
+  readonly note = (): Progress => ({ steps: this.progress.steps, answered: new Set(this.progress.answered) });
 
   private async take(volume: LocalVolume, step: Step): Promise<void> {
     const results = await Promise.allSettled(
@@ -69,8 +72,7 @@ class Trial {
   }
 
   /** Each signature is as it was before the step that was under way or as after it; as after it, where it was answered. */
-  private checkSight(sight: Sight): void {
-    const { steps, answered } = this.progress;
+  private checkSight(sight: Sight, { steps, answered }: Progress): void {
     const [before, after] = [this.course.sights[steps]!, this.course.sights[steps + 1] ?? this.course.sights[steps]!];
     for (const signature of new Set([...before.keys(), ...after.keys(), ...sight.keys()])) {
       expect([before.get(signature), after.get(signature)]).toContain(sight.get(signature));
@@ -82,11 +84,11 @@ class Trial {
   }
 
   /** Looks at what is found, says again what was not answered, and looks again. */
-  readonly check = async (disk: ForgetfulDisk): Promise<void> => {
+  readonly check = async (disk: ForgetfulDisk, progress: Progress): Promise<void> => {
     await using volume = await this.subject.open(disk, FOLDER);
     expect(await findings(volume)).toEqual([]);
-    this.checkSight(await sightOf(volume));
-    const { steps } = this.progress;
+    this.checkSight(await sightOf(volume), progress);
+    const { steps } = progress;
     for (const { name, make } of this.steps[steps] ?? []) {
       expect(await make(volume), name).toEqual(this.course.answers.get(name));
     }
@@ -96,7 +98,7 @@ class Trial {
 
   /** As `check`, and then the rest of the script. */
   readonly checkAndGoOn = async (disk: ForgetfulDisk): Promise<void> => {
-    await this.check(disk);
+    await this.check(disk, this.note());
     await using volume = await this.subject.open(disk, FOLDER);
     for (const step of this.steps.slice(this.progress.steps + 1)) await this.take(volume, step);
     expect(await sightOf(volume)).toEqual(this.course.sights.at(-1));
@@ -113,8 +115,8 @@ export function volumeCrashSuite(name: string, subject: CrashSubject, steps = VO
     const trial = new Trial(subject, steps, await courseOf(steps));
 
     it("stops at any moment: what was answered is there, and what was not counts once when it is said again", async () => {
-      const { prepare } = trial;
-      await everyStop(trial.run, (disk) => trial.check(disk), { prepare, aftermathCount: AFTERMATH_COUNT });
+      const { run, note, check, prepare } = trial;
+      await everyMoment(run, note, check, { prepare });
       expect(trial.progress.steps).toBe(steps.length);
     });
 
