@@ -81,13 +81,13 @@ export function signatureOnly(text: string): string {
 
 export function putBlock(service: VolumeService, exchange: Exchange, name: string): void {
   const { headers } = exchange.request;
-  const content = contentOf(service, headers, signatureOnly(name));
+  const { signature, size, compression } = contentOf(service, headers, signatureOnly(name));
   const mode = parseMode(headerOf(headers, Header.mode) ?? "regular");
   const requestId = requestIdOf(headers);
   readBody(service, exchange, service.limits.contentSizeMaxBytes, (body) => {
-    const data = piecemeal(body, content.size);
+    const data = piecemeal(body, size);
     service.volume
-      .store({ ...content, mode, data, requestId })
+      .store({ signature, size, compression, mode, data, requestId })
       .then((receipt) => sendReceipt(service, exchange, receipt))
       .catch(exchange.fail);
   });
