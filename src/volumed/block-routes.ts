@@ -86,8 +86,8 @@ export function putBlock(service: VolumeService, exchange: Exchange, name: strin
   const requestId = requestIdOf(headers);
   readBody(service, exchange, service.limits.contentSizeMaxBytes, (body) => {
     const data = piecemeal(body, size);
-    service.volume
-      .store({ signature, size, compression, mode, data, requestId })
+    service
+      .track(service.volume.store({ signature, size, compression, mode, data, requestId }))
       .then((receipt) => sendReceipt(service, exchange, receipt))
       .catch(exchange.fail);
   });
@@ -110,8 +110,8 @@ export function referToBlock(service: VolumeService, exchange: Exchange, name: s
   const sizeMax = mode === "compare" ? service.limits.contentSizeMaxBytes : 0;
   readBody(service, exchange, sizeMax, (body) => {
     const compared = mode === "compare" ? { compression, data: piecemeal(body, size) } : undefined;
-    service.volume
-      .refer({ signature, size, requestId, compared })
+    service
+      .track(service.volume.refer({ signature, size, requestId, compared }))
       .then((receipt) => {
         if (receipt === undefined) throw notThere({ signature, overflow: 0 });
         sendReceipt(service, exchange, receipt);
@@ -123,8 +123,8 @@ export function referToBlock(service: VolumeService, exchange: Exchange, name: s
 export function removeBlock(service: VolumeService, exchange: Exchange, name: string): void {
   const address = parseBlockAddress(name);
   exchange.isWithVolume = true;
-  service.volume
-    .remove(address, requestIdOf(exchange.request.headers))
+  service
+    .track(service.volume.remove(address, requestIdOf(exchange.request.headers)))
     .then((info) => {
       if (info === undefined) throw notThere(address);
       service.noteRemoval(info.references);

@@ -58,7 +58,8 @@ export async function compactVolume(service: VolumeService, exchange: Exchange):
   const timer = setInterval(() => write({ progress }), PROGRESS_MS);
   try {
     // A client that goes away does not stop it.
-    const result = await volume.compact({ onProgress: (done, total) => (progress = { done, total }) });
+    const compaction = volume.compact({ onProgress: (done, total) => (progress = { done, total }) });
+    const result = await service.track(compaction);
     service.log.tell("info", "compacted", { segments: result.segments, blocksMoved: result.blocksMoved });
     exchange.outcome = "done";
     write({ result });

@@ -292,6 +292,37 @@ describe("the end", () => {
     expect(fixture.memory.blocks.size).toBe(3);
   });
 
+  it("waits for a change whose client went away", async () => {
+    const fixture = await start();
+    let release = () => {};
+    const store = fixture.memory.store.bind(fixture.memory);
+    let isStored = false;
+    fixture.memory.store = async (given) => {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const receipt = await store(given);
+      isStored = true;
+      return receipt;
+    };
+    const asked = request(fixture.path, {
+      method: "PUT",
+      headers: { "Content-Length": page.size },
+      agent: new Agent(),
+    });
+    asked.on("error", () => {});
+    asked.end(page.bytes);
+    await expect.poll(() => release.toString()).not.toBe("() => {}");
+    asked.destroy();
+    await wait(50);
+    const closed = fixture.server.close();
+    await wait(50);
+    expect(fixture.isClosed()).toBe(false);
+    release();
+    await closed;
+    expect({ isStored, isClosed: fixture.isClosed() }).toEqual({ isStored: true, isClosed: true });
+  });
+
   it("does not wait for ever", async () => {
     const fixture = await start({ limits: { drainTimeoutMs: 100 } });
     fixture.memory.store = () => new Promise(() => {});

@@ -14,7 +14,7 @@ const FORMER_KEYS_LENGTH_MAX = WIRE_HEADER_SIZE_MAX - (8 << 10);
 export async function leave(service: VolumeService, exchange: Exchange, name: string): Promise<void> {
   const address = parseBlockAddress(name);
   exchange.isWithVolume = true;
-  const block = await service.volume.leave(address);
+  const block = await service.track(service.volume.leave(address));
   if (block === undefined) throw notThere(address);
   const keys = block.formerKeys.join(" ");
   if (keys.length > FORMER_KEYS_LENGTH_MAX) {
@@ -35,8 +35,8 @@ export function adopt(service: VolumeService, exchange: Exchange, name: string):
   readBody(service, exchange, service.limits.contentSizeMaxBytes, (body) => {
     const data = piecemeal(body, content.size);
     const request = { ...content, ...address, references, storedSize, data, formerKeys, requestId };
-    service.volume
-      .adopt(request)
+    service
+      .track(service.volume.adopt(request))
       .then((receipt) => sendReceipt(service, exchange, receipt))
       .catch(exchange.fail);
   });
@@ -45,7 +45,7 @@ export function adopt(service: VolumeService, exchange: Exchange, name: string):
 export async function left(service: VolumeService, exchange: Exchange, name: string): Promise<void> {
   const address = parseBlockAddress(name);
   exchange.isWithVolume = true;
-  await service.volume.left(address);
+  await service.track(service.volume.left(address));
   service.noteRemoval(0);
   exchange.sendJson(200, "done", "{}");
 }

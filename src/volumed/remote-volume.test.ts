@@ -25,4 +25,4 @@ volumeSuite("a pack behind a server", async (signature) => {
   return serveFixture(await packFixture(new ForgetfulDisk(), "/volume", signature, { openIndex: () => index }));
 });
 
-volumeModel("a tree behind a server", async () => serveFixture(await startModelled({ layout: "tree" })), { runs: 40 });
+volumeModel("a tree behind a server", async () => serveFixture(await startModelled({ layout: "tree" })), { runs: 25 });

@@ -76,10 +76,13 @@ class Line {
 function pass(from: Socket, to: Socket, limit: number, delayMs: number): void {
   let left = limit;
   from.on("data", (bytes: Buffer) => {
+    if (left < 0) return;
     const some = bytes.subarray(0, left);
     left -= some.length;
     to.write(some);
-    if (left === 0) setTimeout(() => to.destroySoon(), delayMs);
+    if (left > 0) return;
+    left = -1;
+    setTimeout(() => to.destroySoon(), delayMs);
   });
 }
 

@@ -65,7 +65,6 @@ export class VolumeServer implements AsyncDisposable {
   private readonly scheme: "http" | "https";
   private readonly exchanges = new WeakMap<Socket, Exchange>();
   private readonly refused = new WeakSet<Socket>();
-  private isIdle: (() => void) | undefined;
   private closing: Promise<void> | undefined;
 
   constructor(service: VolumeService, gate: Gate, tls: VolumeServerOptions["tls"]) {
@@ -85,10 +84,13 @@ export class VolumeServer implements AsyncDisposable {
     this.server =
       tls === undefined
         ? createServer(options)
-        : (createTlsServer({ ...options, cert: toPem(tls.cert), key: toPem(tls.key) }) as unknown as Server);
+        : (createTlsServer({ ...options, ...securing(tls, limits) }) as unknown as Server);
     this.server.maxConnections = limits.connectionCountMax + REFUSED_CONNECTIONS_MAX;
     this.server.on("request", (request, response) => this.take(new Exchange(request, response)));
-    this.server.on("connection", (socket: Socket) => this.countConnection(socket));
+    // Requests come on the socket that has been made secure.
+    this.server.on(tls === undefined ? "connection" : "secureConnection", (socket: Socket) =>
+      this.countConnection(socket),
+    );
     this.server.setTimeout(limits.idleTimeoutMs, (socket) => this.judgeSilence(socket));
     this.server.on("clientError", refuseGibberish);
   }
@@ -174,7 +176,7 @@ export class VolumeServer implements AsyncDisposable {
         stack: isBug && failure instanceof Error ? failure.stack : undefined,
       });
     }
-    if (this.service.isDraining && underWay.size === 0) this.isIdle?.();
+    this.service.tellIfIdle();
   }
 
   /** Refuses what comes, finishes what is under way (for as long as the limit allows), and closes the volume. */
@@ -188,9 +190,9 @@ export class VolumeServer implements AsyncDisposable {
     service.isDraining = true;
     service.log.tell("info", "draining", { underWay: service.underWay.size });
     for (const exchange of service.underWay) exchange.onDrain?.();
-    if (service.underWay.size > 0) {
+    if (!service.isIdle) {
       await new Promise<void>((resolve) => {
-        this.isIdle = resolve;
+        service.onIdle = resolve;
         setTimeout(resolve, service.limits.drainTimeoutMs).unref();
       });
     }
@@ -205,6 +207,10 @@ export class VolumeServer implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+}
+
+function securing(tls: NonNullable<VolumeServerOptions["tls"]>, limits: ServerLimits) {
+  return { cert: toPem(tls.cert), key: toPem(tls.key), handshakeTimeout: limits.headerTimeoutMs };
 }
 
 function toPem(text: string | Uint8Array): string | Buffer {

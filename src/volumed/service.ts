@@ -27,6 +27,10 @@ export class VolumeService {
   connections = 0;
   isDraining = false;
   isCompacting = false;
+  /** Called when nothing is under way any more. */
+  onIdle: (() => void) | undefined;
+  /** Changes that the volume is about to make. */
+  private changing = 0;
   private heldBytes = 0;
   /** Tells this run of the server from others: what was counted in one says nothing in the next. */
   private readonly run: string;
@@ -40,6 +44,25 @@ export class VolumeService {
     this.log = parts.log;
     this.stamp = parts.stamp;
     this.run = parts.random.uuid();
+  }
+
+  /** A change must have ended when the volume is closed, whether or not somebody still waits for its answer. */
+  track<T>(change: Promise<T>): Promise<T> {
+    this.changing++;
+    const ended = () => {
+      this.changing--;
+      this.tellIfIdle();
+    };
+    change.then(ended, ended);
+    return change;
+  }
+
+  get isIdle(): boolean {
+    return this.underWay.size === 0 && this.changing === 0;
+  }
+
+  tellIfIdle(): void {
+    if (this.onIdle !== undefined && this.isIdle) this.onIdle();
   }
 
   /** Takes memory for a body, for as long as the exchange lasts; HT_BUSY where too much is taken. */

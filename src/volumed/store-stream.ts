@@ -82,7 +82,7 @@ export class StoreStream {
       return this.reader.isReading ? this.reader.skip() : undefined;
     }
     const data = piecemeal(record.data, request.size);
-    const answer = this.service.volume.store({ ...request, data });
+    const answer = this.service.track(this.service.volume.store({ ...request, data }));
     this.lines.add(answer, data instanceof Uint8Array ? data.length : 0);
     return data instanceof Uint8Array ? undefined : this.finishPieces(answer);
   }

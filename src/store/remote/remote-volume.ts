@@ -138,6 +138,7 @@ export class RemoteVolume implements Volume {
     const call = { method: "GET", path: blockPath(formatAddress(address)), headers, heldSizeMax: WIRE_HELD_SIZE_MAX };
     const reply = await this.link.call(call);
     if (reply.status < 300) {
+      if (range !== undefined && reply.status !== 206) throw notOurs("no range");
       const block = openedBlock(this.link, address, reply, () => this.openAgain(address, range));
       return range !== undefined && end !== range.end ? { ...block, data: new Uint8Array(0) } : block;
     }
