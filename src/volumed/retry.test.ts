@@ -18,7 +18,7 @@ let volume: RemoteVolume;
 
 beforeEach(async () => {
   memory = new MemoryVolume(codecs);
-  server = await serveVolume(memory);
+  server = await serveVolume(memory, { limits: { drainTimeoutMs: 300 } });
   line = await Line.to(server.url);
   volume = new RemoteVolume({ url: line.url, retryDelayMs: 5, timeoutMs: 500 });
 });
