@@ -34,6 +34,10 @@ class PageCheck {
   }
 
   *run(root: Root): Generator<TimelineFinding> {
+    for (const offset of this.pages.brokenSlots()) {
+      const message = "a root does not hold: its commit was cut off, or it was damaged and the one before is shown";
+      yield this.finding({ offset }, message);
+    }
     yield* this.page(root.root, { low: "", high: undefined, start: BEGINNING, end: FOREVER });
     const { keys, entries, visits } = this;
     if (keys !== root.keys || entries !== root.entries || visits !== root.visits) {
@@ -42,7 +46,7 @@ class PageCheck {
     }
   }
 
-  private finding(ref: PageRef, message: string): TimelineFinding {
+  private finding(ref: Pick<PageRef, "offset">, message: string): TimelineFinding {
     const file = this.pages.file.path;
     return { code: "HT_CORRUPT", message: `${file}:${ref.offset}: ${message}`, file, offset: ref.offset };
   }

@@ -40,30 +40,50 @@ export class PageFile {
     this.cache = new PageCache(cacheBytes);
   }
 
-  /** The newer of the two slots that hold. Throws where neither does. */
-  readRoot(): Root {
+  private readSlots(): { readonly root: Root | undefined; readonly isBroken: boolean }[] {
     const bytes = Buffer.alloc(DATA_START);
-    const count = this.file.read(bytes, 0);
-    const roots: Root[] = [];
-    for (let i = 0; i < SLOT_COUNT; i++) {
-      const root =
-        count < (i + 1) * SLOT_SIZE
-          ? undefined
-          : decodeSlot(bytes.subarray(i * SLOT_SIZE, (i + 1) * SLOT_SIZE), this.file.path);
-      if (root !== undefined && root.end <= this.file.size()) roots.push(root);
-    }
-    const newest = roots.sort((one, other) => other.generation - one.generation)[0];
-    if (newest !== undefined) return newest;
-    throw new ArchiveError("HT_CORRUPT", `${this.file.path}: not a timeline, or both of its roots are damaged`, {
-      file: this.file.path,
+    this.file.read(bytes, 0);
+    return Array.from({ length: SLOT_COUNT }, (_, i) => {
+      const slot = bytes.subarray(i * SLOT_SIZE, (i + 1) * SLOT_SIZE);
+      const root = decodeSlot(slot, this.file.path);
+      return { root, isBroken: root === undefined && slot.some((byte) => byte !== 0) };
     });
   }
 
-  /** What lies behind the last commit belongs to none. */
-  cutTo(end: number): void {
+  /** Where slots are that do not hold: a commit was cut off in the middle of them, or they were damaged. */
+  brokenSlots(): number[] {
+    // Another process may be in the middle of writing one; then it holds the next time.
+    const slots = this.readSlots().some(({ isBroken }) => isBroken) ? this.readSlots() : [];
+    return slots.flatMap(({ isBroken }, i) => (isBroken ? [i * SLOT_SIZE] : []));
+  }
+
+  /** The newer of the two slots that hold. Throws where neither does, or where the file is shorter than it was then. */
+  readRoot(): Root {
+    const roots = this.readSlots().flatMap(({ root }) => root ?? []);
+    const newest = roots.sort((one, other) => other.generation - one.generation)[0];
+    const { path } = this.file;
+    if (newest === undefined) {
+      throw new ArchiveError("HT_CORRUPT", `${path}: not a timeline, or both of its roots are damaged`, { file: path });
+    }
+    const size = this.file.size();
+    if (newest.end <= size) return newest;
+    throw new ArchiveError("HT_CORRUPT", `${path}:${size}: cut off: ${newest.end} bytes were committed`, {
+      file: path,
+      offset: size,
+    });
+  }
+
+  /** What lies behind the last commit belongs to none, nor does a slot that was cut off. */
+  clearBehind({ end }: Root): void {
     invariant(this.buffered === 0, "pages are waiting");
     if (this.file.size() > end) this.file.truncate(end);
     this.end = end;
+    try {
+      for (const offset of this.brokenSlots()) this.file.write(Buffer.alloc(SLOT_SIZE), offset);
+    } catch (error) {
+      // It does no harm, and it is the one that the next commit writes.
+      if (!(error instanceof ArchiveError)) throw error;
+    }
   }
 
   /** Bytes of the file, with those that wait to be written. */

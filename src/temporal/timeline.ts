@@ -110,6 +110,11 @@ export class TimelineWriter implements Disposable {
   /** Pages that hold more than the last commit does. */
   private ahead: Root | undefined;
   private readonly lent = new Map<PageFile, number>();
+  /** Whether the name of the file that is written is known to be durable. */
+  private isNamed = false;
+  private isClosed = false;
+  /** After a compaction that failed, the next one is tried when the file is larger than this. */
+  private compactFrom = 0;
 
   /** Opens the timeline in the folder, and makes it where there is none. HT_LOCKED where another writer is there. */
   static open(disk: Disk, folder: string, options: TimelineOptions = {}): TimelineWriter {
@@ -131,8 +136,13 @@ export class TimelineWriter implements Disposable {
     this.options = options;
     this.lock = lock;
     this.pages = openFile(disk, folder, "update", options.cacheBytes);
-    this.root = this.pages.readRoot();
-    this.pages.cutTo(this.root.end);
+    try {
+      this.root = this.pages.readRoot();
+      this.pages.clearBehind(this.root);
+    } catch (error) {
+      this.pages.close();
+      throw error;
+    }
   }
 
   /**
@@ -184,12 +194,18 @@ export class TimelineWriter implements Disposable {
     }
   }
 
-  /** All that was inserted since the last commit is durable when this returns. When it throws, none of it is there. */
+  /**
+   * All that was inserted since the last commit is durable when this returns. When it throws, none of it is there, or,
+   * where it was the last sync that failed, all of it: `snapshot` shows which. It can be inserted again in any case.
+   */
   commit(): Root {
     if (this.waiting.size > 0) this.workIn();
     if (this.ahead === undefined) return this.root;
     const next = { ...this.ahead, generation: this.root.generation + 1, end: this.pages.size };
     try {
+      // A file that was renamed by somebody who was cut off then could still lose its name, and with it this commit.
+      if (!this.isNamed) this.disk.syncFolder(this.folder);
+      this.isNamed = true;
       this.pages.commit(next);
     } catch (error) {
       this.forget();
@@ -197,8 +213,21 @@ export class TimelineWriter implements Disposable {
     }
     this.root = next;
     this.ahead = undefined;
-    if (this.pages.size - next.live > Math.max(DEAD_LEAST, 2 * next.live)) this.compact();
+    this.compactWhereWorth();
     return this.root;
+  }
+
+  /** What was committed stays so where there is no room to write it anew. */
+  private compactWhereWorth(): void {
+    const { size } = this.pages;
+    const { live } = this.root;
+    if (size - live <= Math.max(DEAD_LEAST, 2 * live) || size < this.compactFrom) return;
+    try {
+      this.compact();
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error;
+      this.compactFrom = size + Math.max(DEAD_LEAST, live);
+    }
   }
 
   /** Goes back to the last commit. */
@@ -206,39 +235,51 @@ export class TimelineWriter implements Disposable {
     this.waiting = new Map();
     this.waitingBytes = 0;
     this.ahead = undefined;
-    this.pages.close();
+    this.closeUnlessLent(this.pages);
     this.pages = openFile(this.disk, this.folder, "update", this.options.cacheBytes);
     this.root = this.pages.readRoot();
-    this.pages.cutTo(this.root.end);
+    this.pages.clearBehind(this.root);
   }
 
   /** Writes the file anew without what is dead. Who reads the old one goes on with it. */
   compact(): void {
     if (this.waiting.size > 0 || this.ahead !== undefined) this.commit();
     const cacheBytes = this.options.cacheBytes ?? CACHE_BYTES_DEFAULT;
-    const { pages, root } = copyPages(this.disk, join(this.folder, NAME), this.pages, this.root, cacheBytes);
-    this.closeUnlessLent(this.pages);
-    this.pages = pages;
-    this.root = root;
+    try {
+      const { pages, root } = copyPages(this.disk, join(this.folder, NAME), this.pages, this.root, cacheBytes);
+      this.closeUnlessLent(this.pages);
+      this.pages = pages;
+      this.root = root;
+    } catch (error) {
+      // The new file may have the name already, and then the old one must not be written to any more.
+      this.isNamed = false;
+      this.forget();
+      throw error;
+    }
   }
 
   /** As of the last commit. */
   snapshot(): TimelineSnapshot {
     const { pages } = this;
     this.lent.set(pages, (this.lent.get(pages) ?? 0) + 1);
+    let isHeld = true;
     return new TimelineSnapshot(pages, this.root, () => {
+      if (!isHeld) return;
+      isHeld = false;
       const left = this.lent.get(pages)! - 1;
-      this.lent.set(pages, left);
-      if (left === 0 && pages !== this.pages) pages.close();
+      if (left > 0) this.lent.set(pages, left);
+      else this.lent.delete(pages);
+      if (left === 0 && (pages !== this.pages || this.isClosed)) pages.close();
     });
   }
 
   private closeUnlessLent(pages: PageFile): void {
-    if ((this.lent.get(pages) ?? 0) === 0) pages.close();
+    if (!this.lent.has(pages)) pages.close();
   }
 
   /** What was not committed is gone. */
   [Symbol.dispose](): void {
+    this.isClosed = true;
     this.closeUnlessLent(this.pages);
     this.lock.release();
   }

@@ -62,6 +62,8 @@ export interface Questions {
   readonly times: readonly number[];
   readonly ranges?: readonly KeyRange[];
   readonly keys?: readonly string[];
+  /** What `check` may find; nothing, unless told. */
+  readonly findings?: readonly unknown[];
 }
 
 /** The same answers to all questions: about each key, each time, each two of the times, each range. */
@@ -72,7 +74,8 @@ export async function expectSame(reader: TimelineReader, model: TimelineModel, q
   for (const key of questions.keys ?? [...model.keys, "never"])
     await expectSameKey(reader, model, key, questions.times);
   for (const range of [{}, ...(questions.ranges ?? [])]) await expectSameRange(reader, model, range, questions.times);
-  same(await gather(reader.check()), []);
+  const findings = await gather(reader.check());
+  if (findings.length > 0) expect(findings).toEqual(questions.findings ?? []);
 }
 
 async function expectSameKey(
