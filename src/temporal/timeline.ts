@@ -313,7 +313,7 @@ export function keyText(key: string | Uint8Array): string {
   const text = typeof key === "string" ? key : latin1(key);
   if (text.length === 0 || text.length > KEY_SIZE_MAX)
     throw new ArchiveError("HT_USAGE", `a key of ${text.length} bytes`);
-  if (typeof key === "string" && /[^\x00-\xff]/.test(text)) {
+  if (typeof key === "string" && /[\u0100-\uffff]/.test(text)) {
     throw new ArchiveError("HT_USAGE", "a key with characters that are no bytes");
   }
   return text;

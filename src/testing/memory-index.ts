@@ -1,15 +1,7 @@
 /** The index of a pack volume over maps: what was committed stays, as if on a disk that loses nothing. */
-import { formatAddress, parseAddress } from "../store/index.ts";
-import { decodeEntries, encodeEntries } from "../store/pack/index-entry.ts";
-import type {
-  Answer,
-  BlockEntry,
-  IndexChanges,
-  IndexState,
-  PackIndex,
-  SegmentState,
-} from "../store/pack/pack-index.ts";
-import { EMPTY_STATE } from "../store/pack/pack-index.ts";
+
+import type { Answer, BlockEntry, IndexChanges, IndexState, PackIndex, SegmentState } from "../store/index.ts";
+import { decodeEntries, EMPTY_STATE, encodeEntries, formatAddress, parseAddress } from "../store/index.ts";
 
 export class MemoryIndex implements PackIndex {
   state: IndexState = EMPTY_STATE;
@@ -17,6 +9,34 @@ export class MemoryIndex implements PackIndex {
   private readonly answers = new Map<string, Answer>();
   private readonly formers = new Map<string, string>();
   private readonly segmentStates = new Map<number, SegmentState>();
+
+  /** All of it as text. */
+  protected save(): string {
+    const entries = [...this.entries].map(([signature, bytes]) => [signature, bytes.toString("base64")]);
+    const { state, answers, formers, segmentStates } = this;
+    return JSON.stringify({
+      state,
+      entries,
+      answers: [...answers],
+      formers: [...formers],
+      segments: [...segmentStates],
+    });
+  }
+
+  protected restore(text: string): void {
+    const saved = JSON.parse(text) as {
+      state: IndexState;
+      entries: [string, string][];
+      answers: [string, Answer][];
+      formers: [string, string][];
+      segments: [number, SegmentState][];
+    };
+    this.state = saved.state;
+    for (const [signature, bytes] of saved.entries) this.entries.set(signature, Buffer.from(bytes, "base64"));
+    for (const [id, answer] of saved.answers) this.answers.set(id, answer);
+    for (const [key, address] of saved.formers) this.formers.set(key, address);
+    for (const [segment, state] of saved.segments) this.segmentStates.set(segment, state);
+  }
 
   segments(): Map<number, SegmentState> {
     return new Map(this.segmentStates);
@@ -44,7 +64,7 @@ export class MemoryIndex implements PackIndex {
     return this.page(from).map(({ signature }) => signature);
   }
 
-  async commit({ blocks, answers, former, segments, state }: IndexChanges): Promise<void> {
+  commit({ blocks, answers, former, segments, state }: IndexChanges): Promise<void> {
     for (const [signature, entries] of blocks) {
       if (entries.length === 0) this.entries.delete(signature);
       else this.entries.set(signature, encodeEntries(entries));
@@ -59,7 +79,10 @@ export class MemoryIndex implements PackIndex {
       else this.segmentStates.set(segment, segmentState);
     }
     this.state = state;
+    return Promise.resolve();
   }
 
-  async close(): Promise<void> {}
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
 }

@@ -1,7 +1,12 @@
 /** Pack volumes for the suites: on the disk that forgets, with an index of its own, or in a folder of this machine. */
 import { type Disk, nodeDisk, scratchFolder } from "../disk/index.ts";
-import { createVolume, readVolumeSettings, type SignatureAlgorithm } from "../store/index.ts";
-import { openPack, type PackOptions } from "../store/pack/pack-volume.ts";
+import {
+  createVolume,
+  openPack,
+  type PackOptions,
+  readVolumeSettings,
+  type SignatureAlgorithm,
+} from "../store/index.ts";
 import { codecs } from "./volume-contents.ts";
 import type { VolumeFixture } from "./volume-suite.ts";
 
@@ -17,7 +22,8 @@ export async function packFixture(
   createVolume(disk, folder, { signature });
   const open = () =>
     openPack(disk, folder, readVolumeSettings(disk, folder), {
-      ...{ codecs, segmentSizeMax: SEGMENT_SIZE_MAX },
+      codecs,
+      segmentSizeMax: SEGMENT_SIZE_MAX,
       ...options,
     });
   let volume = await open();

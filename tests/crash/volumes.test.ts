@@ -1,4 +1,5 @@
-import { openTree, readVolumeSettings } from "../../src/store/index.ts";
+import { openPack, openTree, readVolumeSettings } from "../../src/store/index.ts";
+import { DiskIndex } from "../../src/testing/disk-index.ts";
 import { codecs } from "../../src/testing/volume-contents.ts";
 import { type CrashSubject, volumeCrashSuite } from "../../src/testing/volume-crash-suite.ts";
 import { LARGE_SCRIPT } from "../../src/testing/volume-script.ts";
@@ -13,5 +14,17 @@ const tree: CrashSubject = {
     }),
 };
 
+const pack: CrashSubject = {
+  settings: { layout: "pack" },
+  open: (disk, folder) =>
+    openPack(disk, folder, readVolumeSettings(disk, folder), {
+      codecs,
+      segmentSizeMax: 3000,
+      openIndex: () => new DiskIndex(disk, folder),
+    }),
+};
+
 volumeCrashSuite("a tree", { ...tree, reopenBefore: [9] });
 volumeCrashSuite("a tree with large contents", tree, LARGE_SCRIPT);
+volumeCrashSuite("a pack", { ...pack, reopenBefore: [9] });
+volumeCrashSuite("a pack with large contents", pack, LARGE_SCRIPT);

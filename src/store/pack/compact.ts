@@ -7,8 +7,8 @@ import { hash } from "node:crypto";
 import type { Disk } from "../../disk/index.ts";
 import type { VolumeSettings } from "../volume-settings.ts";
 import type { PackCore } from "./pack-core.ts";
-import type { BlockEntry } from "./pack-index.ts";
 import type { PackRecord } from "./pack-record.ts";
+import { changeRecord } from "./record-making.ts";
 import { type ScannedRecord, scanSegment, segmentFolder, segmentPath } from "./segment.ts";
 import { SMALL_SIZE_MAX } from "./segment-files.ts";
 
@@ -129,21 +129,13 @@ class Compaction {
     const isItsBlock = entry.segment === segment && entry.offset === offset;
     const isItsCounter = entry.counterSegment === segment && entry.segment !== segment;
     if (change === "block" ? !isItsBlock || entry.storedSize > SMALL_SIZE_MAX : !isItsCounter) return undefined;
-    const kept = this.keep(core, record, entry, change);
+    const { formerKeys } = entry;
+    const counted = changeRecord(core.state, this.settings, record.signature, entry, { change: "count", formerKeys });
+    const kept: PackRecord = { ...counted, change };
     if (change === "count") return core.append(kept, new Uint8Array(0));
     this.moved++;
     const data = core.files.read(entry) as Uint8Array;
     return core.append(kept, data, hash("sha256", data, "hex"));
-  }
-
-  private keep(core: PackCore, record: PackRecord, entry: BlockEntry, change: "block" | "count"): PackRecord {
-    const { size, storedSize, compression, references, formerKeys, leaving } = entry;
-    const { signature, overflow } = record;
-    return {
-      ...{ change, algorithm: this.settings.signature, signature, overflow, size, storedSize, compression, references },
-      ...{ formerKeys, leaving, requestId: undefined },
-      sequence: core.state.nextSequence(),
-    };
   }
 
   /** Nothing leads to the segment any more, and the index knows that: first the file goes, then its entry. */

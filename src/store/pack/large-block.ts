@@ -63,7 +63,7 @@ export class LargeBlock implements Disposable {
       for (let at = 0; at < storedSize; at += PIECE_SIZE) {
         const piece = buffer.subarray(0, Math.min(PIECE_SIZE, storedSize - at));
         file.read(piece, LARGE_HEAD_SIZE + at);
-        yield piece;
+        yield await Promise.resolve(piece);
       }
     })();
   }

@@ -19,6 +19,8 @@ export interface PackCoreOptions {
   readonly clock: Clock;
   readonly segmentSizeMax: number;
   readonly openIndex: () => PackIndex;
+  /** A segment that could not be synced: only what lies before is to be believed. */
+  readonly doubtful?: { readonly segment: number; readonly end: number } | undefined;
   readonly onWarning?: ((warning: Warning) => void) | undefined;
 }
 
@@ -37,7 +39,7 @@ export class PackCore {
   /** Set while nothing may be appended. */
   private turning: Promise<void> | undefined;
   private committing: Promise<void> | undefined;
-  private failure: unknown;
+  private failure: Error | undefined;
 
   static async open(options: PackCoreOptions): Promise<PackCore> {
     const { disk, folder } = options;
@@ -79,23 +81,32 @@ export class PackCore {
 
   /** Reads what the index does not know yet; the number of the segment to go on with. */
   private async catchUp(): Promise<number> {
-    const { disk, folder } = this.options;
+    const { disk, folder, doubtful } = this.options;
     const segments = listSegments(disk, folder);
+    // Names that were found may be lost again, and the index is about to rely on them.
+    disk.syncFolder(segmentFolder(folder));
+    if (doubtful !== undefined) this.cut(doubtful.segment, doubtful.end);
     const afresh = this.state.segments.size === 0;
     const active = afresh ? undefined : this.lastLog(segments);
     this.state.beginReplay();
     for (const segment of segments) {
-      this.readSegment(segment, segment === active);
-      // All of it is durable, for it was read.
+      this.readSegment(segment, afresh ? "anything" : segment === active ? "active" : "sealed");
       if (this.state.uncommitted > UNCOMMITTED_MAX) await this.state.commit(this.state.prepareCommit());
     }
     this.state.endReplay();
     const present = new Set(segments);
-    for (const segment of [...this.state.segments.keys()]) {
+    for (const segment of this.state.segments.keys()) {
       if (!present.has(segment)) this.state.dropSegment(segment);
     }
-    // What an index lost may have known of a torn end is lost with it: that segment stays as it is.
-    return active ?? (segments.at(-1) ?? 0) + 1;
+    // A file that once refused to be synced is not written to again. Without an index nobody knows where one was torn.
+    const isUsable = active !== undefined && active !== doubtful?.segment;
+    return isUsable ? active : (segments.at(-1) ?? 0) + 1;
+  }
+
+  private cut(segment: number, end: number): void {
+    using file = this.options.disk.open(segmentPath(this.folder, segment), "update");
+    if (file.size() > end) file.truncate(end);
+    file.sync();
   }
 
   /** The last segment that records are appended to; one with a large block was whole when it got its name. */
@@ -107,29 +118,40 @@ export class PackCore {
     });
   }
 
-  private readSegment(segment: number, mayBeTorn: boolean): void {
-    const { disk, folder } = this.options;
+  /**
+   * Takes in what the index does not know of a segment. The one that was written may end in what was never acknowledged:
+   * from the first record that is not whole on it is cut off. So is the end of an older one, if nothing whole comes after,
+   * unless the index was lost: then only a segment without any whole record is emptied. All else is damage, which is told
+   * and passed over.
+   */
+  private readSegment(segment: number, kind: "active" | "sealed" | "anything"): void {
     const from = this.state.segments.get(segment)?.end ?? 0;
-    const path = segmentPath(folder, segment);
-    using file = disk.open(path, mayBeTorn ? "update" : "read");
-    const end = scanSegment(file, from, {
-      verify: true,
-      onRecord: ({ record, offset, headSize, end: recordEnd }) => {
-        const place = { segment, offset, headSize, end: recordEnd };
-        if (record === undefined) this.state.extend(place);
-        else this.state.apply(record, place);
-      },
-      onDamage: (offset, message) => {
-        if (mayBeTorn) return false;
-        this.options.onWarning?.({ code: "HT_CORRUPT", message: `${path}: ${message}`, file: path, offset });
-        return true;
-      },
-    });
-    if (!mayBeTorn) return this.state.extend({ segment, end: file.size() });
-    if (end < file.size()) {
-      file.truncate(end);
+    const path = segmentPath(this.folder, segment);
+    const damage: Warning[] = [];
+    let end = from;
+    {
+      using file = this.options.disk.open(path, "update");
+      if (file.size() <= from) return;
+      end = scanSegment(file, from, {
+        verify: true,
+        onRecord: ({ record, offset, headSize, end: recordEnd }) => {
+          const place = { segment, offset, headSize, end: recordEnd };
+          if (record === undefined) this.state.extend(place);
+          else this.state.apply(record, place);
+        },
+        onDamage: (offset, message) => {
+          damage.push({ code: "HT_CORRUPT", message: `${path}: ${message}`, file: path, offset });
+          return kind !== "active";
+        },
+      });
+      // What was read may not be durable yet, and the index is about to rely on it.
       file.sync();
     }
+    if (damage.length === 0) return;
+    const isTorn = kind === "active" || (damage[0]!.offset >= end && (kind === "sealed" || end === 0));
+    if (isTorn) return this.cut(segment, end);
+    for (const warning of damage) this.options.onWarning?.(warning);
+    this.state.extend({ segment, end: this.options.disk.stat(path)!.sizeBytes });
   }
 
   get failed(): boolean {
@@ -140,6 +162,11 @@ export class PackCore {
   get busy(): Promise<void> | undefined {
     if (this.turning !== undefined) return this.turning;
     return this.state.uncommitted > UNCOMMITTED_MAX ? this.commit() : undefined;
+  }
+
+  /** Something could not be made durable: nothing more is written before all is opened anew. */
+  fail(cause: unknown): void {
+    this.failure ??= cause instanceof Error ? cause : new Error("a write failed", { cause });
   }
 
   /** Appends a record and takes it into the state. Only when `busy` was absent in this turn. */
@@ -153,7 +180,7 @@ export class PackCore {
     const appended = this.writer.append(head, data);
     this.state.apply(record, appended);
     this.commitSoon();
-    if (this.writer.size >= segmentSizeMax) this.turn();
+    if (this.writer.size >= segmentSizeMax) void this.turn();
     return appended;
   }
 
@@ -170,7 +197,7 @@ export class PackCore {
     try {
       await appended.durable;
     } catch (error) {
-      this.failure ??= error;
+      this.fail(error);
       throw error;
     }
   }
@@ -187,7 +214,7 @@ export class PackCore {
         this.turning = undefined;
       },
       (error: unknown) => {
-        this.failure ??= error;
+        this.fail(error);
         this.turning = undefined;
       },
     );
@@ -259,7 +286,7 @@ export class PackCore {
       await this.writer.settle();
       await this.state.commit(changes);
     } catch (error) {
-      this.failure ??= error;
+      this.fail(error);
       throw error;
     }
   }

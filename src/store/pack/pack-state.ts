@@ -3,7 +3,7 @@
  * here in the order in which their records are appended; whoever answers a client waits until those are durable.
  */
 import { invariant } from "../../base/index.ts";
-import { type BlockAddress, formatAddress } from "../content-key.ts";
+import { type BlockAddress, formatAddress, sameAddress } from "../content-key.ts";
 import type { Answer, BlockEntry, IndexChanges, IndexTotals, PackIndex, SegmentState } from "./pack-index.ts";
 import type { PackRecord } from "./pack-record.ts";
 
@@ -134,10 +134,25 @@ export class PackState {
     this.linkFormer(record, before, after);
   }
 
-  private linkFormer(address: BlockAddress, before: BlockEntry | undefined, after: BlockEntry | undefined): void {
-    for (const key of before?.formerKeys ?? []) this.current.former.set(key, undefined);
-    const { signature, overflow } = address;
-    for (const key of after?.formerKeys ?? []) this.current.former.set(key, { signature, overflow });
+  /** A former key leads to the block that said it last. */
+  private linkFormer(record: PackRecord, before: BlockEntry | undefined, after: BlockEntry | undefined): void {
+    const { signature, overflow } = record;
+    if (after === undefined) {
+      for (const key of before?.formerKeys ?? []) this.current.former.set(key, undefined);
+      return;
+    }
+    for (const key of record.formerKeys) {
+      const holder = this.former(key);
+      if (holder !== undefined && !sameAddress(holder, record)) this.takeFormer(holder, key);
+      this.current.former.set(key, { signature, overflow });
+    }
+  }
+
+  private takeFormer({ signature, overflow }: BlockAddress, key: string): void {
+    const entries = this.blocks(signature).map((entry) =>
+      entry.overflow === overflow ? { ...entry, formerKeys: entry.formerKeys.filter((other) => other !== key) } : entry,
+    );
+    this.current.blocks.set(signature, entries);
   }
 
   private count(entry: BlockEntry | undefined, sign: 1 | -1): void {

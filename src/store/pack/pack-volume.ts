@@ -13,7 +13,7 @@ import { checkAdoption } from "../adoption.ts";
 import { openEach, storeEach } from "../bulk.ts";
 import type { Codecs } from "../codec.ts";
 import { equalContents, verifyContentStream, verifyHeld } from "../content-check.ts";
-import { type BlockAddress, formatAddress } from "../content-key.ts";
+import type { BlockAddress } from "../content-key.ts";
 import { LiveFilter } from "../live-filter.ts";
 import { checkRequestId } from "../request-id.ts";
 import { parseSignature } from "../signature.ts";
@@ -28,7 +28,6 @@ import {
   type LeavingBlock,
   type LocalVolume,
   type OpenBlock,
-  REFERENCES_MAX,
   type ReferRequest,
   type StoreReceipt,
   type StoreRequest,
@@ -38,15 +37,16 @@ import {
 import { type VolumeSettings, writeVolumeSettings } from "../volume-settings.ts";
 import { checkPack } from "./check.ts";
 import { type CompactOptions, type CompactResult, compactPack } from "./compact.ts";
-import { LARGE_HEAD_SIZE, LargeBlock } from "./large-block.ts";
+import { type HeldData, type Spool, withHeldData } from "./held-data.ts";
+import { LARGE_HEAD_SIZE, type LargeBlock } from "./large-block.ts";
 import { indexFolder, LmdbIndex } from "./lmdb-index.ts";
-import { PackCore } from "./pack-core.ts";
+import { PackCore, type PackCoreOptions } from "./pack-core.ts";
 import type { Answer, BlockEntry, PackIndex } from "./pack-index.ts";
-import { type Change, formatHead, type PackRecord } from "./pack-record.ts";
+import { formatHead, type PackRecord } from "./pack-record.ts";
 import { answerOf } from "./pack-state.ts";
 import { rebuildPack } from "./rebuild.ts";
+import { blockRecord, changeRecord, countedRecord, type Deposit, moving } from "./record-making.ts";
 import { listSegments } from "./segment.ts";
-import { SMALL_SIZE_MAX } from "./segment-files.ts";
 
 export interface PackOptions {
   readonly codecs: Codecs;
@@ -60,19 +60,6 @@ export interface PackOptions {
 }
 
 export const SEGMENT_SIZE_DEFAULT = 1 << 30;
-
-/** A content on its way into the volume. */
-interface Deposit {
-  readonly signature: string;
-  readonly size: number;
-  readonly compression: string;
-  /** What makes a block a duplicate. */
-  readonly duplicate: "size" | "bytes" | "never";
-  /** References that come with it. */
-  readonly references: number;
-  readonly formerKeys: readonly string[];
-  readonly requestId: string | undefined;
-}
 
 /** Opens the volume; where its index is missing, that is made first. */
 export async function openPack(
@@ -91,7 +78,7 @@ export class PackVolume implements LocalVolume {
   private readonly disk: Disk;
   private settings: VolumeSettings;
   private readonly options: PackOptions;
-  private readonly random: Random;
+  private readonly spool: Spool;
   private readonly clock: Clock;
   private core: PackCore;
   private reopening: Promise<void> | undefined;
@@ -106,7 +93,7 @@ export class PackVolume implements LocalVolume {
     this.folder = folder;
     this.settings = settings;
     this.options = options;
-    this.random = options.random ?? systemRandom;
+    this.spool = { disk, folder, random: options.random ?? systemRandom };
     this.clock = options.clock ?? systemClock;
     this.core = core;
   }
@@ -121,7 +108,9 @@ export class PackVolume implements LocalVolume {
   private async reopen(): Promise<void> {
     try {
       await this.core.close().catch(() => {});
-      this.core = await openCore(this.disk, this.folder, this.settings, this.options);
+      const { segment, durableEnd } = this.core.writer;
+      const doubtful = { segment, end: durableEnd };
+      this.core = await openCore(this.disk, this.folder, this.settings, this.options, doubtful);
     } finally {
       this.reopening = undefined;
     }
@@ -136,9 +125,9 @@ export class PackVolume implements LocalVolume {
     }
   }
 
-  async describe(): Promise<VolumeDescription> {
+  describe(): Promise<VolumeDescription> {
     const { id, layout, signature, state } = this.settings;
-    return { id, layout, signature, state, ...this.core.state.summary };
+    return Promise.resolve({ id, layout, signature, state, ...this.core.state.summary });
   }
 
   setState(state: VolumeState): void {
@@ -151,19 +140,16 @@ export class PackVolume implements LocalVolume {
     const { size, compared } = request;
     checkRequestId(request.requestId);
     const deposit: Deposit = {
-      ...{
-        signature,
-        size,
-        compression: compared?.compression ?? "none",
-        references: 1,
-        formerKeys: [],
-        adopted: false,
-      },
+      signature,
+      size,
+      compression: compared?.compression ?? "none",
+      references: 1,
+      formerKeys: [],
       duplicate: compared === undefined ? "size" : "bytes",
       requestId: request.requestId,
     };
     if (compared === undefined) return this.place(deposit, undefined);
-    return this.withData(compared.data, (data) => this.place(deposit, undefined, data));
+    return withHeldData(this.spool, compared.data, (data) => this.place(deposit, undefined, data));
   }
 
   async store(request: StoreRequest): Promise<StoreReceipt> {
@@ -171,7 +157,11 @@ export class PackVolume implements LocalVolume {
     checkRequestId(request.requestId);
     const signature = parseSignature(request.signature, this.settings.signature);
     const deposit: Deposit = {
-      ...{ signature, size, compression, references: 1, formerKeys: [] },
+      signature,
+      size,
+      compression,
+      references: 1,
+      formerKeys: [],
       duplicate: mode === "compare" ? "bytes" : mode === "force-new" ? "never" : "size",
       requestId: request.requestId,
     };
@@ -196,7 +186,7 @@ export class PackVolume implements LocalVolume {
   private async deposit(deposit: Deposit, data: BlockData): Promise<StoreReceipt> {
     const { codecs } = this.options;
     codecs.get(deposit.compression);
-    return this.withData(data, async (held) => {
+    return withHeldData(this.spool, data, async (held) => {
       if (held instanceof Uint8Array) {
         const verified = verifyHeld(codecs, this.settings.signature, deposit, held);
         if (verified !== undefined) await verified;
@@ -209,20 +199,11 @@ export class PackVolume implements LocalVolume {
     });
   }
 
-  /** Holds small data, and puts large data into a file; for the time of `use`. */
-  private async withData<T>(data: BlockData, use: (held: Uint8Array | LargeBlock) => Promise<T>): Promise<T> {
-    if (data instanceof Uint8Array && data.length <= SMALL_SIZE_MAX) return use(data);
-    const { small, all } = data instanceof Uint8Array ? { small: undefined, all: once(data) } : await take(data);
-    if (small !== undefined) return use(small);
-    using large = await LargeBlock.receive(this.disk, this.folder, this.random, all);
-    return await use(large);
-  }
-
   /** Finds a duplicate and counts, or makes a block with `make`; absent where there is neither. */
   private async place(
     deposit: Deposit,
     make: ((core: PackCore, record: PackRecord) => Promise<void>) | undefined,
-    held?: Uint8Array | LargeBlock,
+    held?: HeldData,
   ): Promise<StoreReceipt | undefined> {
     let compared: Compared | undefined;
     for (;;) {
@@ -237,7 +218,7 @@ export class PackVolume implements LocalVolume {
     core: PackCore,
     deposit: Deposit,
     make: ((core: PackCore, record: PackRecord) => Promise<void>) | undefined,
-    held: Uint8Array | LargeBlock | undefined,
+    held: HeldData | undefined,
     compared: Compared | undefined,
   ): undefined | Promise<StoreReceipt | Compared | undefined> {
     const told = this.told(core, deposit.requestId);
@@ -249,9 +230,11 @@ export class PackVolume implements LocalVolume {
       return this.compare(core, alike, deposit, held!);
     }
     const found = deposit.duplicate === "bytes" ? alike.find((entry) => placeOf(entry) === compared?.equal) : alike[0];
-    if (found !== undefined) return this.append(core, this.counted(core, deposit, found));
+    if (found !== undefined) return this.append(core, countedRecord(core.state, this.settings, deposit, found));
     if (make === undefined) return undefined;
-    const record = this.newBlock(core, deposit, blocks, held!);
+    if (this.settings.state === "read-only") throw readOnly(this.folder);
+    this.liveFilter.add(signature);
+    const record = blockRecord(core.state, this.settings, deposit, blocks, storedSizeOf(held!));
     return make(core, record).then(() => answerOf(record) as StoreReceipt);
   }
 
@@ -270,7 +253,7 @@ export class PackVolume implements LocalVolume {
     core: PackCore,
     alike: readonly BlockEntry[],
     { signature, compression, size }: Deposit,
-    held: Uint8Array | LargeBlock,
+    held: HeldData,
   ): Promise<Compared> {
     const places = placesOf(alike);
     for (const entry of alike) {
@@ -285,63 +268,6 @@ export class PackVolume implements LocalVolume {
     return { places, equal: undefined };
   }
 
-  private counted(core: PackCore, deposit: Deposit, entry: BlockEntry): PackRecord {
-    const { signature, requestId, formerKeys } = deposit;
-    if (entry.leaving) throw moving({ signature, overflow: entry.overflow });
-    const references = entry.references + deposit.references;
-    if (references > REFERENCES_MAX) {
-      const name = formatAddress({ signature, overflow: entry.overflow });
-      throw new ArchiveError("HT_TOO_LARGE", `${name} has no room for more references`);
-    }
-    return this.changed(core, signature, entry, { change: "reference", references, requestId, formerKeys });
-  }
-
-  private newBlock(
-    core: PackCore,
-    deposit: Deposit,
-    blocks: readonly BlockEntry[],
-    held: Uint8Array | LargeBlock,
-  ): PackRecord {
-    const { signature, size, compression, references, requestId, formerKeys } = deposit;
-    if (this.settings.state === "read-only") throw readOnly(this.folder);
-    const taken = new Set(blocks.map((entry) => entry.overflow));
-    let overflow = 0;
-    while (taken.has(overflow)) overflow++;
-    this.liveFilter.add(signature);
-    return {
-      change: "block",
-      algorithm: this.settings.signature,
-      signature,
-      overflow,
-      size,
-      storedSize: held instanceof Uint8Array ? held.length : held.storedSize,
-      compression,
-      references,
-      sequence: core.state.nextSequence(),
-      requestId,
-      formerKeys,
-      leaving: false,
-    };
-  }
-
-  /** A record about a block that is there. */
-  private changed(core: PackCore, signature: string, entry: BlockEntry, to: Changed): PackRecord {
-    return {
-      change: to.change,
-      algorithm: this.settings.signature,
-      signature,
-      overflow: entry.overflow,
-      size: entry.size,
-      storedSize: entry.storedSize,
-      compression: entry.compression,
-      references: to.references ?? entry.references,
-      sequence: core.state.nextSequence(),
-      requestId: to.requestId,
-      formerKeys: to.formerKeys ?? [],
-      leaving: to.leaving ?? entry.leaving,
-    };
-  }
-
   private async appendBlock(core: PackCore, record: PackRecord, data: Uint8Array): Promise<void> {
     // A sha256 of bytes as they are is their digest already.
     const isDigest = record.compression === "none" && record.algorithm === "sha256";
@@ -349,23 +275,31 @@ export class PackVolume implements LocalVolume {
     await core.durable(core.append(record, data, digest));
   }
 
-  private async finishLarge(core: PackCore, record: PackRecord, large: LargeBlock): Promise<void> {
+  private finishLarge(core: PackCore, record: PackRecord, large: LargeBlock): Promise<void> {
     const head = formatHead(record, {
       volumeId: this.settings.id,
       nowMs: this.clock.now(),
       blockDigest: large.digest,
       headSize: LARGE_HEAD_SIZE,
     });
-    core.state.apply(record, large.finish(head, core.nextSegment()));
+    try {
+      core.state.apply(record, large.finish(head, core.nextSegment()));
+    } catch (error) {
+      // It may have its name already.
+      core.fail(error);
+      throw error;
+    }
     core.changed();
+    return Promise.resolve();
   }
 
-  async find(signatures: readonly string[]): Promise<readonly (readonly BlockInfo[])[]> {
-    const { state } = this.core;
-    return signatures.map((text) => {
-      const signature = parseSignature(text, this.settings.signature);
-      return state.blocks(signature).map((entry) => infoOf(signature, entry));
-    });
+  find(signatures: readonly string[]): Promise<readonly (readonly BlockInfo[])[]> {
+    return this.act(({ state }) =>
+      signatures.map((text) => {
+        const signature = parseSignature(text, this.settings.signature);
+        return state.blocks(signature).map((entry) => infoOf(signature, entry));
+      }),
+    );
   }
 
   async open(address: BlockAddress, range?: ByteRange): Promise<OpenBlock | undefined> {
@@ -396,7 +330,9 @@ export class PackVolume implements LocalVolume {
       if (entry === undefined) return undefined;
       if (entry.leaving) throw moving(address);
       const change = { change: "delete", references: entry.references - 1, requestId } as const;
-      return withoutOutcome(await this.append(core, this.changed(core, address.signature, entry, change)));
+      return withoutOutcome(
+        await this.append(core, changeRecord(core.state, this.settings, address.signature, entry, change)),
+      );
     });
   }
 
@@ -406,7 +342,10 @@ export class PackVolume implements LocalVolume {
       if (entry === undefined) return undefined;
       if (entry.leaving) await core.settle();
       else {
-        await this.append(core, this.changed(core, address.signature, entry, { change: "leave", leaving: true }));
+        await this.append(
+          core,
+          changeRecord(core.state, this.settings, address.signature, entry, { change: "leave", leaving: true }),
+        );
       }
       const block = await this.open(address);
       return block === undefined ? undefined : { ...block, formerKeys: entry.formerKeys };
@@ -417,12 +356,15 @@ export class PackVolume implements LocalVolume {
     return this.act(async (core) => {
       const entry = core.state.block(address);
       if (entry?.leaving !== true) return;
-      await this.append(core, this.changed(core, address.signature, entry, { change: "left", references: 0 }));
+      await this.append(
+        core,
+        changeRecord(core.state, this.settings, address.signature, entry, { change: "left", references: 0 }),
+      );
     });
   }
 
-  async follow(formerKey: string): Promise<BlockAddress | undefined> {
-    return this.core.state.former(formerKey);
+  follow(formerKey: string): Promise<BlockAddress | undefined> {
+    return Promise.resolve(this.core.state.former(formerKey));
   }
 
   async *list(after?: BlockAddress): AsyncGenerator<BlockInfo> {
@@ -454,15 +396,6 @@ export class PackVolume implements LocalVolume {
 
 const NOTHING = new Uint8Array(0);
 
-/** What a change says that the block's entry does not. */
-interface Changed {
-  readonly change: Change;
-  readonly references?: number;
-  readonly requestId?: string | undefined;
-  readonly formerKeys?: readonly string[];
-  readonly leaving?: boolean;
-}
-
 /** What comparing bytes came to: with which blocks, and which of them is equal. */
 interface Compared {
   readonly places: string;
@@ -477,9 +410,18 @@ function placesOf(entries: readonly BlockEntry[]): string {
   return entries.map(placeOf).join();
 }
 
-function openCore(disk: Disk, folder: string, settings: VolumeSettings, options: PackOptions): Promise<PackCore> {
+function openCore(
+  disk: Disk,
+  folder: string,
+  settings: VolumeSettings,
+  options: PackOptions,
+  doubtful?: PackCoreOptions["doubtful"],
+): Promise<PackCore> {
   return PackCore.open({
-    ...{ disk, folder, settings },
+    disk,
+    folder,
+    settings,
+    doubtful,
     clock: options.clock ?? systemClock,
     segmentSizeMax: options.segmentSizeMax ?? SEGMENT_SIZE_DEFAULT,
     openIndex: options.openIndex ?? (() => LmdbIndex.open(disk, indexFolder(folder))),
@@ -496,34 +438,10 @@ function withoutOutcome({ outcome: _, ...info }: Answer): BlockInfo {
   return info;
 }
 
+function storedSizeOf(held: HeldData): number {
+  return held instanceof Uint8Array ? held.length : held.storedSize;
+}
+
 function readOnly(folder: string): ArchiveError {
   return new ArchiveError("HT_READ_ONLY", `${folder}: the volume is read-only`, { file: folder });
-}
-
-function moving(address: BlockAddress): ArchiveError {
-  return new ArchiveError("HT_MOVING", `${formatAddress(address)} is on its way to another volume`);
-}
-
-async function* once(data: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield data;
-}
-
-/** All of it where it is small; else a stream of what was taken already and what is still to come. */
-async function take(
-  data: AsyncIterable<Uint8Array>,
-): Promise<{ small: Uint8Array | undefined; all: AsyncIterable<Uint8Array> }> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  const iterator = data[Symbol.asyncIterator]();
-  while (size <= SMALL_SIZE_MAX) {
-    const { done, value } = await iterator.next();
-    if (done === true) return { small: Buffer.concat(pieces), all: once(NOTHING) };
-    pieces.push(Buffer.from(value));
-    size += value.length;
-  }
-  async function* all(): AsyncGenerator<Uint8Array> {
-    yield* pieces;
-    for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value;
-  }
-  return { small: undefined, all: all() };
 }

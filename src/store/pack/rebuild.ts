@@ -27,7 +27,11 @@ export async function rebuildPack(
   const unfinished = `${target}.unfinished`;
   removeFolder(disk, unfinished);
   const core = await PackCore.open({
-    ...{ disk, folder, settings, clock: systemClock, onWarning: options.onWarning },
+    disk,
+    folder,
+    settings,
+    clock: systemClock,
+    onWarning: options.onWarning,
     segmentSizeMax: options.segmentSizeMax ?? Number.POSITIVE_INFINITY,
     openIndex: () => LmdbIndex.open(disk, unfinished),
   });

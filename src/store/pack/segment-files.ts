@@ -63,7 +63,7 @@ export class SegmentFiles implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const segment of [...this.files.keys()]) this.forget(segment);
+    for (const segment of this.files.keys()) this.forget(segment);
   }
 }
 

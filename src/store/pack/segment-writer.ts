@@ -40,6 +40,11 @@ export class SegmentWriter {
     return this.end;
   }
 
+  /** Up to where the segment is durable for sure. */
+  get durableEnd(): number {
+    return this.log.durableEnd;
+  }
+
   /** Whether what ends there can be read from the file. */
   isDurable(segment: number, end: number): boolean {
     return segment !== this.segment || end <= this.log.durableEnd;

@@ -1,6 +1,7 @@
 /** Segments as files: their names, and the reading of their records one after another. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { ArchiveError } from "../../base/index.ts";
 import type { Disk, DiskFile } from "../../disk/index.ts";
 import { WarcReader, type WarcRecord } from "../../warc/index.ts";
 import { holdsChecksum, type PackRecord, parseHead } from "./pack-record.ts";
@@ -72,6 +73,9 @@ export function scanSegment(file: DiskFile, start: number, events: ScanEvents): 
       position = scanned.end;
       events.onRecord(scanned);
     }
+  } catch (error) {
+    // Not a single record is in it. What that means is for who asked to say.
+    if (!(error instanceof ArchiveError) || error.code !== "HT_FORMAT_UNKNOWN") throw error;
   } finally {
     reader.close();
   }
