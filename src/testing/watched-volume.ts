@@ -13,8 +13,8 @@ export class Broken extends Error {
 
 export interface WatchedVolume<V extends Volume = Volume> {
   readonly volume: Volume;
-  /** What is behind it. */
-  readonly inner: V;
+  /** What is behind it. Another one may take its place. */
+  inner: V;
   /** The names of all calls, in their order. */
   readonly calls: string[];
   isDown: boolean;
@@ -37,7 +37,8 @@ export function watchVolume<V extends Volume>(inner: V): WatchedVolume<V> {
     return fault;
   };
   const volume = new Proxy<Volume>(inner, {
-    get: (target, name) => {
+    get: (_, name) => {
+      const target = watched.inner;
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== "function" || typeof name === "symbol") return value;
       const call = value as (...given: unknown[]) => unknown;

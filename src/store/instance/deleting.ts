@@ -2,8 +2,8 @@
 import { ArchiveError } from "../../base/index.ts";
 import { type ContentKey, formatContentKey } from "../content-key.ts";
 import type { BlockInfo } from "../volume.ts";
-import { type InstanceCore, memberOf, onceSettled } from "./core.ts";
-import { type Located, locate, locateAll, type Whereabouts } from "./locating.ts";
+import { type InstanceCore, isStrong, memberOf, onceSettled } from "./core.ts";
+import { type Follower, type Located, locate, locateAll, type Whereabouts } from "./locating.ts";
 import { ownReferences } from "./own-references.ts";
 import { discount, dropReplica } from "./replicas.ts";
 
@@ -23,7 +23,12 @@ export async function statContent(core: InstanceCore, key: ContentKey): Promise<
     return located && infoOf(key, located, located.block.references);
   }
   const { primary, replicas, failures } = await locateAll(core, key);
-  if (primary !== undefined) return infoOf(key, primary, await ownReferences(core, primary.member, primary.block));
+  if (primary !== undefined) {
+    const own = await ownReferences(core, primary.member, primary.block);
+    if (own > 0) return infoOf(key, primary, own);
+    if (failures[0] !== undefined) throw failures[0];
+    return undefined;
+  }
   if (replicas[0] !== undefined) return infoOf(key, replicas[0], replicas[0].tally!.references);
   if (failures[0] !== undefined) throw failures[0];
   return undefined;
@@ -70,19 +75,24 @@ async function deleteReplicated(
   const [unreachable] = failures;
   if (primary === undefined) {
     if (unreachable !== undefined) throw unreachable;
-    for (const replica of replicas) await discount(core, replica, requestId);
-    const [first] = replicas;
-    return first && infoOf(key, first, first.tally!.references - 1);
+    return await deleteWithoutPrimary(core, key, replicas, requestId);
   }
   const own = await ownReferences(core, primary.member, primary.block);
-  // A replica of others, whose key nobody was given.
-  if (own < 1) return undefined;
-  if (own === 1 && unreachable !== undefined) {
-    const why = `the last reference of ${formatContentKey(key)} cannot be taken back while a replica may be out of reach`;
+  // Where signatures collide, only all volumes together can tell which reference is the last.
+  if (unreachable !== undefined && (own <= 1 || !isStrong(core.signature))) {
+    const why = `a reference of ${formatContentKey(key)} cannot be taken back while a replica may be out of reach`;
     throw new ArchiveError("HT_PEER_UNAVAILABLE", `${why}: ${unreachable.message}`, {}, unreachable);
   }
-  for (const replica of replicas) {
-    await (own === 1 ? dropReplica(core, replica, requestId) : discount(core, replica, requestId));
+  // A replica of others, whose key nobody was given.
+  if (own < 1) return undefined;
+  const present = presentKey(primary);
+  const isFormer = formatContentKey(present) !== formatContentKey(key);
+  // A block that moved may have replicas by the key that it has now, beside those by the key that it had.
+  const others = isFormer ? (await locateAll(core, present)).replicas : [];
+  for (const [i, replica] of [...replicas, ...others].entries()) {
+    const id = `${requestId}:${i}`;
+    const isLast = own === 1 || (isFormer && i < replicas.length && replica.tally!.references === 1);
+    await (isLast ? dropReplica(core, replica, id) : discount(core, replica, id));
   }
   const { member } = primary;
   const block = await member.ask((volume) => volume.remove(primary.block, requestId));
@@ -90,4 +100,24 @@ async function deleteReplicated(
   // It moved to another volume in between, or somebody else took the last reference back.
   const again = await locateAll(core, key);
   return again.primary === undefined ? undefined : await deleteReplicated(core, key, again, requestId);
+}
+
+/** Only replicas are left, until a repair: the highest of their counters is the right one. */
+async function deleteWithoutPrimary(
+  core: InstanceCore,
+  key: ContentKey,
+  replicas: readonly Follower[],
+  requestId: string,
+): Promise<ContentInfo | undefined> {
+  const references = Math.max(0, ...replicas.map(({ tally }) => tally!.references));
+  for (const [i, replica] of replicas.entries()) {
+    const id = `${requestId}:${i}`;
+    await (references === 1 ? dropReplica(core, replica, id) : discount(core, replica, id));
+  }
+  return replicas[0] && infoOf(key, replicas[0], references - 1);
+}
+
+/** The key that leads straight to where a block is. */
+function presentKey({ member, block }: Located): ContentKey {
+  return { volume: member.number, signature: block.signature, overflow: block.overflow };
 }

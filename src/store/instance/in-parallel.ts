@@ -14,15 +14,18 @@ export async function inParallel<T>(
 ): Promise<void> {
   const underWay = new Set<Promise<void>>();
   const failures: unknown[] = [];
-  for await (const thing of things) {
-    if (signal?.aborted === true || failures.length > 0) break;
-    const done: Promise<void> = work(thing)
-      .catch((error: unknown) => void failures.push(error))
-      .finally(() => underWay.delete(done));
-    underWay.add(done);
-    if (underWay.size >= countMax) await Promise.race(underWay);
+  try {
+    for await (const thing of things) {
+      if (signal?.aborted === true || failures.length > 0) break;
+      const done: Promise<void> = work(thing)
+        .catch((error: unknown) => void failures.push(error))
+        .finally(() => underWay.delete(done));
+      underWay.add(done);
+      if (underWay.size >= countMax) await Promise.race(underWay);
+    }
+  } finally {
+    await Promise.all(underWay);
   }
-  await Promise.all(underWay);
   if (failures.length > 0) throw failures[0];
 }
 

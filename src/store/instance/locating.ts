@@ -62,8 +62,9 @@ export function isElsewhere(core: InstanceCore, named: Member): boolean {
   return core.replicas > 1 || named.spec.movedTo !== undefined;
 }
 
-export async function findBlock(member: Member, key: ContentKey): Promise<BlockInfo | undefined> {
-  return (await member.find(key.signature)).find(({ overflow }) => overflow === key.overflow);
+/** The block of a key in the volume that it names. */
+export async function findBlock(named: Member, key: ContentKey): Promise<BlockInfo | undefined> {
+  return (await named.find(key.signature)).find(({ overflow }) => overflow === key.overflow);
 }
 
 /** Asks where it most likely went first, if the connector says so, and then all others at once. */
@@ -78,21 +79,31 @@ async function locateElsewhere(core: InstanceCore, key: ContentKey, except?: Mem
       return undefined;
     }
   };
+  const named = core.members[key.volume]!;
   const asked = new Set<Member | undefined>([except]);
-  if (core.replicas === 1) {
-    for (let next = movedTo(core, core.members[key.volume]!); next !== undefined; next = movedTo(core, next)) {
-      asked.add(next);
-      const found = next.isThere ? await ask(next) : undefined;
-      if (found !== undefined && found.tally === undefined) return { primary: found, replicas: [], failures };
-    }
+  const found: Follower[] = [];
+  for (let next = movedTo(core, named); next !== undefined; next = movedTo(core, next)) {
+    asked.add(next);
+    const follower = next.isThere ? await ask(next) : undefined;
+    if (follower !== undefined) found.push(follower);
+    if (follower?.tally === undefined && core.replicas === 1 && found.length > 0) break;
   }
-  const others = core.members.filter((member) => member.isThere && !asked.has(member));
-  const found = (await Promise.all(others.map(ask))).filter((follower) => follower !== undefined);
-  return {
-    primary: found.find(({ tally }) => tally === undefined),
-    replicas: found.filter(({ tally }) => tally !== undefined),
-    failures,
-  };
+  if (core.replicas > 1 || found.length === 0) {
+    const others = core.members.filter((member) => member.isThere && !asked.has(member));
+    found.push(...(await Promise.all(others.map(ask))).filter((follower) => follower !== undefined));
+  }
+  const primaries = found.filter((follower) => follower.tally === undefined && isTrue(core, named, follower));
+  return { primary: primaries[0], replicas: found.filter(({ tally }) => tally !== undefined), failures };
+}
+
+/**
+ * Whether a follower is what its key leads to. A replica that was dropped leaves the key behind where its volume has the
+ * content for itself too. So in an instance with replicas a key leads to the replicas that have its tally, and to another
+ * volume's own block only if the volume that it names is gone, or has moved.
+ */
+export function isTrue(core: InstanceCore, named: Member, { member, tally }: Follower): boolean {
+  if (core.replicas === 1 || tally !== undefined || member === named) return true;
+  return named.spec.movedTo !== undefined || !named.isThere;
 }
 
 export function movedTo(core: InstanceCore, member: Member): Member | undefined {

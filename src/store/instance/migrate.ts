@@ -6,12 +6,14 @@
  * What is moved must take no new contents meanwhile: else a key could be given to a second content after its block left.
  */
 import { ArchiveError } from "../../base/index.ts";
-import { type BlockAddress, formatAddress, formatContentKey, parseContentKey } from "../content-key.ts";
+import { type BlockAddress, type ContentKey, formatAddress, formatContentKey } from "../content-key.ts";
+import { signatureOf } from "../signature.ts";
 import type { BlockInfo, LeavingBlock, Volume, VolumeState } from "../volume.ts";
-import { type InstanceCore, memberOf } from "./core.ts";
+import { type InstanceCore, memberOf, orderFor } from "./core.ts";
 import { inParallel, type WorkOptions } from "./in-parallel.ts";
-import { findBlock } from "./locating.ts";
+import { findBlock, followTo, type Located } from "./locating.ts";
 import { isUnavailable, type Member } from "./member.ts";
+import { addReplica, dropReplica, dropTally, setTally, supplyBlock } from "./replicas.ts";
 import { findTally, isTally, keyOfTally } from "./tally.ts";
 
 export interface MigrateOptions extends WorkOptions {
@@ -88,20 +90,23 @@ class Migration {
     this.options = options;
   }
 
-  /** Contents before tallies: these tell which of the references of a content are those of replicas. */
+  /** Replicas first: what they are replicas of is elsewhere, so they need not move, but be made anew and dropped. */
   async run(): Promise<MigrateResult> {
-    await this.pass((block) => !isTally(block));
-    await this.pass(isTally);
+    await this.pass(isTally, (tally) => this.relocateReplica(tally));
+    await this.pass(
+      () => true,
+      (block) => this.moveNow(block),
+    );
     const { blocks, bytes } = this;
     const isStopped = this.options.signal?.aborted === true;
     return { blocks, bytes, failed: this.failed.size, isDone: !isStopped && this.failed.size === 0 };
   }
 
   /** Goes through the volume until nothing is left: a listing may miss what changes meanwhile. */
-  private async pass(isWanted: (block: BlockInfo) => boolean): Promise<void> {
+  private async pass(isWanted: (block: BlockInfo) => boolean, work: (block: BlockInfo) => Promise<boolean>) {
     for (let moved = -1; moved !== this.blocks && this.options.signal?.aborted !== true; ) {
       moved = this.blocks;
-      await inParallel(this.remaining(isWanted), MOVES_MAX, (block) => this.move(block), this.options);
+      await inParallel(this.remaining(isWanted), MOVES_MAX, (block) => this.move(block, work), this.options);
     }
   }
 
@@ -111,9 +116,9 @@ class Migration {
     }
   }
 
-  private async move(block: BlockInfo): Promise<void> {
+  private async move(block: BlockInfo, work: (block: BlockInfo) => Promise<boolean>): Promise<void> {
     try {
-      if (!(await this.moveNow(block))) return;
+      if (!(await work(block))) return;
     } catch (error) {
       if (!(error instanceof ArchiveError) || !isDamage(error)) throw error;
       this.failed.add(formatAddress(block));
@@ -129,55 +134,81 @@ class Migration {
   /** False where it is gone already. */
   private async moveNow(address: BlockInfo): Promise<boolean> {
     const { source, target } = this;
-    const key = formatContentKey({ ...address, volume: source.number });
+    const key = { ...address, volume: source.number };
     const block = await source.ask((volume) => volume.leave(address));
     if (block === undefined) return false;
-    const references = block.references - (await this.countSurplus(block));
-    if (references > 0 && !(await this.isAdopted(key))) await this.adopt(block, key, references);
+    await this.adopt(block, key);
+    const tally = await findTally(this.core, target, key);
+    if (tally !== undefined) await this.giveWay(key, block, tally);
     await source.ask((volume) => volume.left(address));
     target.known.add(block.signature);
     return true;
   }
 
-  /** Whether the target has it already: then this is the rest of a move that was cut off. */
-  private async isAdopted(key: string): Promise<boolean> {
-    return (await this.target.ask((volume) => volume.follow(key))) !== undefined;
+  /** A replica in the target of what has moved there now goes to another volume, if there is one. */
+  private async giveWay(key: ContentKey, block: LeavingBlock, tally: BlockInfo): Promise<void> {
+    const { core, source, target } = this;
+    await this.replicateElsewhere(key, { member: source, block }, tally.references);
+    const replica = await followTo(core, target, key);
+    if (replica === undefined) await dropTally(core, target, tally, core.random.uuid());
+    else await dropReplica(core, replica, core.random.uuid());
   }
 
-  /** The same move has the same request id, so that two migrations at once count it once. */
-  private async adopt(block: LeavingBlock, key: string, references: number): Promise<void> {
+  /** False where it is no replica, but something that looks like the tally of one. */
+  private async relocateReplica(tally: BlockInfo): Promise<boolean> {
     const { core, source, target } = this;
-    const formerKeys = [key, ...block.formerKeys];
-    const request = { ...block, references, formerKeys };
-    const requestId = `migrate:${source.id}:${formatAddress(block)}`;
-    await target.ask((volume) => volume.adopt({ ...request, requestId }));
-    // A volume that remembers an earlier move of a block that went back and comes again has done nothing.
-    if (await this.isAdopted(key)) return;
-    const again = await source.ask((volume) => volume.leave(block));
-    if (again === undefined) return;
-    await target.ask((volume) => volume.adopt({ ...request, data: again.data, requestId: core.random.uuid() }));
+    const opened = await source.ask((volume) => volume.open(tally));
+    const key = opened && (await keyOfTally(opened));
+    if (key === undefined) return false;
+    const replica = await followTo(core, source, key);
+    if (replica === undefined) {
+      await dropTally(core, source, tally, core.random.uuid());
+      return true;
+    }
+    if (key.volume === target.number && (await findBlock(target, key)) === undefined) {
+      const why = `volume ${target.name} has lost ${formatContentKey(key)}; repair the instance first`;
+      throw new ArchiveError("HT_USAGE", why);
+    }
+    await this.replicateElsewhere(key, replica, tally.references);
+    await dropReplica(core, replica, core.random.uuid());
+    return true;
+  }
+
+  /** In the target if it can be, else in the next volume; where there is none, there is one replica less. */
+  private async replicateElsewhere(key: ContentKey, from: Located, references: number): Promise<void> {
+    const { core, source, target } = this;
+    const others = orderFor(core, key.signature).filter((member) => member !== source && member !== target);
+    const isMoving = key.volume === source.number;
+    for (const member of isMoving ? others : [target, ...others]) {
+      if (member.number === key.volume || (await findTally(core, member, key)) !== undefined) continue;
+      await addReplica(core, member, key, () => supplyBlock(from.member, from.block));
+      await setTally(core, member, key, references);
+      return;
+    }
   }
 
   /**
-   * The references that end here. What is a replica of a block in the target, or of one that the target has a replica of
-   * too, is not needed there twice. Where the target has lost the block, the replica takes its place with its counter.
+   * The same move has the same request id, and counts once: repeated after a crash, and in two migrations at once. A block
+   * that went back and comes again has other former keys.
    */
-  private async countSurplus(block: LeavingBlock): Promise<number> {
+  private async adopt(block: LeavingBlock, key: ContentKey): Promise<void> {
     const { core, source, target } = this;
-    if (isTally(block)) {
-      const key = await keyOfTally(block);
-      const isSurplus = key !== undefined && (key.volume === target.number || (await findTally(core, target, key)));
-      return isSurplus ? block.references : 0;
-    }
-    let surplus = 0;
-    for (const former of block.formerKeys) {
-      const key = parseContentKey(former);
-      const tally = await findTally(core, source, key);
-      if (tally === undefined) continue;
-      if (key.volume !== target.number) surplus += (await findTally(core, target, key)) === undefined ? 0 : 1;
-      else surplus += (await findBlock(target, key)) === undefined ? 1 - tally.references : 1;
-    }
-    return surplus;
+    const name = formatContentKey(key);
+    const former = signatureOf("sha256", Buffer.from(block.formerKeys.join(" "))).slice(0, 6);
+    const requestId = `migrate:${source.id}:${formatAddress(block)}:${former}`;
+    const formerKeys = [name, ...(await this.keysToTake(block))];
+    await target.ask((volume) => volume.adopt({ ...block, formerKeys, requestId }));
+    // A volume that remembers a move like this one from before has done nothing.
+    if ((await target.ask((volume) => volume.follow(name))) !== undefined) return;
+    const again = await source.ask((volume) => volume.leave(block));
+    if (again === undefined) return;
+    await target.ask((volume) => volume.adopt({ ...again, formerKeys, requestId: core.random.uuid() }));
+  }
+
+  /** Former keys that lead somewhere in the target already are not led elsewhere. */
+  private async keysToTake({ formerKeys }: LeavingBlock): Promise<string[]> {
+    const led = await Promise.all(formerKeys.map((key) => this.target.ask((volume) => volume.follow(key))));
+    return formerKeys.filter((_, i) => led[i] === undefined);
   }
 }
 

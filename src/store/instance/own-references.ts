@@ -2,14 +2,26 @@
  * Whose the references of a block are, in an instance with replicas: those of keys that name its volume, and one for
  * each key of another volume that it is a replica for.
  */
+import { ArchiveError } from "../../base/index.ts";
 import { type ContentKey, formatContentKey, sameAddress } from "../content-key.ts";
 import type { BlockInfo } from "../volume.ts";
-import type { InstanceCore } from "./core.ts";
+import { type InstanceCore, isStrong } from "./core.ts";
 import type { Member } from "./member.ts";
 import { pickTally, tallyOf } from "./tally.ts";
 
-/** Overflow numbers that a key may have although its volume does not tell, as one that is lost. */
-const OVERFLOWS_GUESSED = [0, 1];
+/** A key of another volume that a block may be a replica for. */
+interface Guess {
+  readonly block: BlockInfo;
+  readonly key: ContentKey;
+}
+
+/**
+ * How many overflow numbers are guessed of a volume that does not tell, as one that is lost. They are given from 0 on, so
+ * as long as the guesses are right, as many again are made. Where signatures collide, there may be gaps.
+ */
+function guessCount(core: InstanceCore): number {
+  return isStrong(core.signature) ? 2 : 16;
+}
 
 export async function ownReferences(core: InstanceCore, member: Member, block: BlockInfo): Promise<number> {
   const [own] = await ownReferencesOfAll(core, member, [block]);
@@ -22,47 +34,63 @@ export async function ownReferencesOfAll(
   member: Member,
   blocks: readonly BlockInfo[],
 ): Promise<number[]> {
-  const keys = await possibleKeys(core, member, blocks);
-  const tallies = keys.map((ofBlock) => ofBlock.map((key) => ({ key, tally: tallyOf(core, key) })));
-  const signatures = tallies.flat().map(({ tally }) => tally.signature);
-  const found = signatures.length === 0 ? [] : await member.ask((volume) => volume.find(signatures));
-  let asked = 0;
-  const starts = tallies.map((ofBlock) => {
-    asked += ofBlock.length;
-    return asked - ofBlock.length;
-  });
-  return await Promise.all(
-    blocks.map(async (block, i) => {
-      const replicas = await Promise.all(
-        tallies[i]!.map(async ({ key, tally }, j) => {
-          if ((await pickTally(core, member, tally, found[starts[i]! + j]!)) === undefined) return false;
-          const address = await member.ask((volume) => volume.follow(formatContentKey(key)));
-          return address !== undefined && sameAddress(address, block);
-        }),
-      );
-      return block.references - replicas.filter((isReplica) => isReplica).length;
-    }),
-  );
+  const replicas = new Map<BlockInfo, number>();
+  const asked = new Set<string>();
+  let guesses = await firstGuesses(core, member, blocks);
+  while (guesses.length > 0) {
+    for (const { key } of guesses) asked.add(formatContentKey(key));
+    const right = await confirm(core, member, guesses);
+    for (const { block, isReplica } of right) if (isReplica) replicas.set(block, (replicas.get(block) ?? 0) + 1);
+    guesses = right.flatMap(({ block, key }) =>
+      Array.from({ length: guessCount(core) }, (_, i) => ({ block, key: { ...key, overflow: key.overflow + 1 + i } })),
+    );
+    const next = new Map(guesses.map((guess) => [`${formatContentKey(guess.key)} ${guess.block.overflow}`, guess]));
+    guesses = [...next.values()].filter(({ key }) => !asked.has(formatContentKey(key)));
+  }
+  return blocks.map((block) => block.references - (replicas.get(block) ?? 0));
 }
 
-/** For each block, the keys of other volumes that it may be a replica for. */
-async function possibleKeys(core: InstanceCore, except: Member, blocks: readonly BlockInfo[]): Promise<ContentKey[][]> {
+/** The lowest numbers, and those that blocks with this signature have in the other volumes. */
+async function firstGuesses(core: InstanceCore, except: Member, blocks: readonly BlockInfo[]): Promise<Guess[]> {
   const signatures = blocks.map(({ signature }) => signature);
+  if (signatures.length === 0) return [];
   const others = core.members.filter((member) => member !== except);
   const found = await Promise.all(
     others.map(async (member) => {
       if (!member.isThere) return undefined;
-      return await member.ask((volume) => volume.find(signatures)).catch(() => undefined);
+      return await member.ask((volume) => volume.find(signatures)).catch(unlessOurBug);
     }),
   );
-  return signatures.map((signature, i) =>
+  return blocks.flatMap((block, i) =>
     others.flatMap(({ number }, j) => {
-      const overflows = (found[j]?.[i] ?? []).map(({ overflow }) => overflow);
-      return [...new Set([...OVERFLOWS_GUESSED, ...overflows])].map((overflow) => ({
-        volume: number,
-        signature,
-        overflow,
+      const overflows = new Set([...Array.from({ length: guessCount(core) }).keys(), ...overflowsOf(found[j]?.[i])]);
+      return [...overflows].map((overflow) => ({
+        block,
+        key: { volume: number, signature: block.signature, overflow },
       }));
     }),
   );
+}
+
+/** What a volume cannot tell is guessed. */
+function unlessOurBug(error: unknown): undefined {
+  if (!(error instanceof ArchiveError)) throw error;
+}
+
+function overflowsOf(blocks: readonly BlockInfo[] = []): number[] {
+  return blocks.map(({ overflow }) => overflow);
+}
+
+/** Those of the keys that have a tally here; and whether it is for this block, or another with its signature. */
+async function confirm(core: InstanceCore, member: Member, guesses: readonly Guess[]) {
+  const tallies = guesses.map(({ key }) => tallyOf(core, key));
+  const found = await member.ask((volume) => volume.find(tallies.map(({ signature }) => signature)));
+  const confirmed = await Promise.all(
+    guesses.map(async ({ block, key }, i) => {
+      if ((await pickTally(core, member, tallies[i]!, found[i]!)) === undefined) return [];
+      const address = await member.ask((volume) => volume.follow(formatContentKey(key)));
+      return [{ block, key, isReplica: address !== undefined && sameAddress(address, block) }];
+    }),
+  );
+  return confirmed.flat();
 }

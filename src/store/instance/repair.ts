@@ -9,9 +9,9 @@
 import { ArchiveError } from "../../base/index.ts";
 import { type ContentKey, formatContentKey } from "../content-key.ts";
 import type { BlockInfo } from "../volume.ts";
-import { type InstanceCore, orderFor } from "./core.ts";
+import { type InstanceCore, isStrong, orderFor } from "./core.ts";
 import { batchesOf, inParallel, type WorkOptions } from "./in-parallel.ts";
-import { type Follower, type Located, locateAll } from "./locating.ts";
+import { type Follower, type Located, locateAll, movedTo } from "./locating.ts";
 import { isUnavailable, type Member } from "./member.ts";
 import { ownReferencesOfAll } from "./own-references.ts";
 import { addReplica, dropReplica, dropTally, putContent, setTally, supplyBlock } from "./replicas.ts";
@@ -267,8 +267,14 @@ class Repair {
   /** The volume that the key names has lost the content, or is not there any more: it gets it back, or another does. */
   private async restore(key: ContentKey, named: Member, replicas: readonly Follower[]): Promise<void> {
     const { core } = this;
+    if (named.isThere && !isStrong(core.signature)) {
+      // It would give the keys of what it lost to other contents: signatures like these may be theirs too.
+      const why = `volume ${named.name} has lost what it had; replace it by one with another number`;
+      throw new ArchiveError("HT_USAGE", `${formatContentKey(key)}: ${why}`);
+    }
     const isHolder = (member: Member) => replicas.some((replica) => replica.member === member);
-    const candidates = [named, ...orderFor(core, key.signature)];
+    const moved = movedTo(core, named);
+    const candidates = [named, ...(moved === undefined ? [] : [moved]), ...orderFor(core, key.signature)];
     const target = candidates.find((member) => core.writable.includes(member) && !isHolder(member));
     // Only replicas are left, each in its volume: they serve as they are.
     if (target === undefined) return;

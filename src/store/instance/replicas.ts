@@ -2,13 +2,14 @@
  * Replicas: the same content in further volumes. The volume that a key names has the exact counter; replicas follow it.
  * They may be behind or ahead after an outage, until `repair` sets them right, and a content is never given up for that.
  *
- * A replica is made in two steps, first its tally and then the content, and taken away in the opposite order. Who made the
- * tally puts the content there, so that many clients at once put it there once.
+ * A replica is made in two steps, first the content and then its tally, and taken away in the opposite order: wherever
+ * there is a tally, there is the reference that it stands for. Who is stopped in between leaves a reference too many, and
+ * never one too few.
  */
 import { ArchiveError } from "../../base/index.ts";
 import { type ContentKey, formatContentKey } from "../content-key.ts";
 import type { BlockInfo, StoreReceipt, Volume } from "../volume.ts";
-import { type InstanceCore, onceSettled, orderFor } from "./core.ts";
+import { type InstanceCore, isStrong, onceSettled, orderFor } from "./core.ts";
 import type { Follower } from "./locating.ts";
 import type { Member } from "./member.ts";
 import type { Parcel } from "./parcel.ts";
@@ -27,12 +28,15 @@ export async function replicate(
   placed: { readonly member: Member; readonly receipt: StoreReceipt },
   requestId: string | undefined,
 ): Promise<number> {
-  const supply = () => supplyParcel(parcel, placed.member, placed.receipt);
+  const { member: named, receipt } = placed;
+  // What was taken for a duplicate by its size may have other bytes: then the replica is that of the block.
+  const isParcel = receipt.outcome === "new" || isStrong(core.signature);
+  const supply = () => (isParcel ? supplyParcel(parcel, named, receipt) : supplyBlock(named, receipt));
   const wanted = core.replicas - 1;
   let made = 0;
   for (const member of orderFor(core, key.signature)) {
     if (made === wanted) break;
-    if (member === placed.member) continue;
+    if (member === named) continue;
     try {
       await addReplica(core, member, key, supply, requestId);
       made++;
@@ -65,10 +69,15 @@ export async function addReplica(
   supply: Supply,
   requestId: string = core.random.uuid(),
 ): Promise<void> {
-  const tally = { ...tallyOf(core, key), requestId: `${requestId}:t${member.number}` };
-  const { outcome } = await onceSettled(core, () => member.ask((volume) => volume.store(tally)));
-  if (outcome === "duplicate") return;
-  await putContent(core, member, key, supply, `${requestId}:c${member.number}`);
+  const ids = { tally: `${requestId}:t${member.number}`, content: `${requestId}:c${member.number}` };
+  const { data, ...tally } = { ...tallyOf(core, key), requestId: ids.tally };
+  const compared = isStrong(core.signature) ? undefined : { compression: tally.compression, data };
+  const counted = await onceSettled(core, () => member.ask((volume) => volume.refer({ ...tally, compared })));
+  if (counted !== undefined) return;
+  const placed = await putContent(core, member, key, supply, ids.content);
+  const { outcome } = await onceSettled(core, () => member.ask((volume) => volume.store({ ...tally, data })));
+  // Another client did the same at the same time: one reference to the content is enough.
+  if (outcome === "duplicate") await removeOnce(core, member, placed, `${requestId}:u${member.number}`);
 }
 
 /** The content of a replica, with its one reference. */
@@ -78,42 +87,47 @@ export async function putContent(
   key: ContentKey,
   supply: Supply,
   requestId: string,
-): Promise<void> {
+): Promise<BlockInfo> {
   const { signature } = key;
   const formerKeys = [formatContentKey(key)];
-  await onceSettled(core, async () => {
+  const placed = await onceSettled(core, async () => {
     const { size, storedSize, compression, data } = await supply();
     const block = { signature, overflow: 0, size, storedSize, compression, references: 1, data };
     return await member.ask((volume) => volume.adopt({ ...block, formerKeys, requestId }));
   });
   member.known.add(signature);
+  return placed;
 }
 
-/** Takes back one reference in a replica; with the last one, the replica. */
-export async function discount(core: InstanceCore, replica: Follower, requestId?: string): Promise<void> {
+/** Takes back one reference in a replica. The last one stays: while the content has references, its replica is needed. */
+export async function discount(core: InstanceCore, replica: Follower, requestId: string): Promise<void> {
+  const { member, tally } = replica;
+  if (tally !== undefined && tally.references > 1) {
+    await removeOnce(core, member, tally, `${requestId}:t${member.number}`);
+  }
+}
+
+/** Takes a replica away, whatever its counter. Where two do so at once, one of them takes the content's reference. */
+export async function dropReplica(core: InstanceCore, replica: Follower, requestId: string): Promise<void> {
   const { member, block, tally } = replica;
-  if (tally === undefined) return;
-  if (tally.references <= 1) await removeOnce(core, member, block, requestId && `${requestId}:c${member.number}`);
-  await removeOnce(core, member, tally, requestId && `${requestId}:t${member.number}`);
+  if (tally === undefined || !(await dropTally(core, member, tally, requestId))) return;
+  await removeOnce(core, member, block, `${requestId}:c${member.number}`);
 }
 
-/** Takes a replica away, whatever its counter. */
-export async function dropReplica(core: InstanceCore, replica: Follower, requestId?: string): Promise<void> {
-  const { member, block, tally } = replica;
-  await removeOnce(core, member, block, requestId && `${requestId}:c${member.number}`);
-  if (tally !== undefined) await dropTally(core, member, tally, requestId);
-}
-
-export async function dropTally(core: InstanceCore, member: Member, tally: BlockInfo, requestId?: string) {
-  for (let i = 0; i < tally.references; i++) {
-    const id = requestId && `${requestId}:t${member.number}:${i}`;
-    if ((await removeOnce(core, member, tally, id)) === undefined) return;
+/** False where somebody else took the last of it. */
+export async function dropTally(core: InstanceCore, member: Member, tally: BlockInfo, requestId: string) {
+  for (let i = 0; ; i++) {
+    const left = await removeOnce(core, member, tally, `${requestId}:t${member.number}:${i}`);
+    if (left === undefined || left.references === 0) return left !== undefined;
   }
 }
 
 function removeOnce(core: InstanceCore, member: Member, block: BlockInfo, requestId: string | undefined) {
   return onceSettled(core, () => member.ask((volume) => volume.remove(block, requestId)));
 }
+
+/** So many references are counted one by one; more come at once, which a read-only volume does not allow. */
+const COUNTED_SINGLY_MAX = 1000;
 
 /** Sets the counter of a replica. False where it was right by then. */
 export async function setTally(
@@ -126,11 +140,14 @@ export async function setTally(
   if (tally === undefined || tally.references === references) return false;
   const missing = references - tally.references;
   for (let i = 0; i < -missing; i++) await removeOnce(core, member, tally, undefined);
-  if (missing > 0) {
-    const { data } = tallyOf(core, key);
+  const { data, ...request } = tallyOf(core, key);
+  if (missing > COUNTED_SINGLY_MAX) {
     const formerKeys = [formatContentKey({ volume: member.number, ...tally })];
-    const request = { ...tally, data, references: missing, formerKeys, requestId: core.random.uuid() };
-    await member.ask((volume) => volume.adopt(request));
+    const adoption = { ...tally, data, references: missing, formerKeys, requestId: core.random.uuid() };
+    await member.ask((volume) => volume.adopt(adoption));
+    return true;
   }
+  const compared = isStrong(core.signature) ? undefined : { compression: request.compression, data };
+  for (let i = 0; i < missing; i++) await member.ask((volume) => volume.refer({ ...request, compared }));
   return true;
 }

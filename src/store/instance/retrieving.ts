@@ -4,8 +4,8 @@ import { verifyContent } from "../content-check.ts";
 import { type BlockAddress, type ContentKey, formatContentKey } from "../content-key.ts";
 import { createSigner } from "../signature.ts";
 import type { BlockInfo, OpenBlock } from "../volume.ts";
-import { type InstanceCore, memberOf } from "./core.ts";
-import { isElsewhere, movedTo } from "./locating.ts";
+import { type InstanceCore, isStrong, memberOf } from "./core.ts";
+import { followTo, isElsewhere, isTrue, movedTo } from "./locating.ts";
 import { isUnavailable, type Member } from "./member.ts";
 import type { Content } from "./parcel.ts";
 
@@ -51,9 +51,9 @@ export async function retrieveElsewhere(
 ): Promise<RetrievedContent | undefined> {
   const named = memberOf(core, key.volume);
   const failures: ArchiveError[] = failure === undefined ? [] : [failure];
-  const follow = async (member: Member): Promise<BlockAddress | undefined> => {
+  const tryFollow = async (member: Member): Promise<BlockAddress | undefined> => {
     try {
-      return await member.ask((volume) => volume.follow(formatContentKey(key)));
+      return await follow(core, named, member, key);
     } catch (error) {
       if (!isForAReplica(error)) throw error;
       failures.push(error);
@@ -73,17 +73,26 @@ export async function retrieveElsewhere(
   const asked = new Set<Member>();
   for (let next = movedTo(core, named); next !== undefined; next = movedTo(core, next)) {
     asked.add(next);
-    const found = next.isThere ? await open(next, await follow(next)) : undefined;
+    const found = next.isThere ? await open(next, await tryFollow(next)) : undefined;
     if (found !== undefined) return found;
   }
   const others = core.members.filter((member) => member.isThere && !asked.has(member));
-  const addresses = await Promise.all(others.map(follow));
+  const addresses = await Promise.all(others.map(tryFollow));
   for (const [i, member] of others.entries()) {
     const found = await open(member, addresses[i]);
     if (found !== undefined) return found;
   }
   if (failures[0] !== undefined && (failure !== undefined || isElsewhere(core, named))) throw failures[0];
   return undefined;
+}
+
+/** Equal signatures mean equal contents, most of the time; where they do not, more has to be asked. */
+async function follow(core: InstanceCore, named: Member, member: Member, key: ContentKey) {
+  if (core.replicas === 1 || isStrong(core.signature)) {
+    return await member.ask((volume) => volume.follow(formatContentKey(key)));
+  }
+  const follower = await followTo(core, member, key);
+  return follower !== undefined && isTrue(core, named, follower) ? follower.block : undefined;
 }
 
 async function openAt(core: InstanceCore, member: Member, address: BlockAddress, key: ContentKey) {
