@@ -26,6 +26,8 @@ const FILL = 0.7;
 const ALIVE_LEAST = 0.15;
 /** A cut in time that leaves more than this share on one side is not worth its copies. */
 const CUT_MOST = 0.8;
+/** Where keys only come, the share of them that the part before a cut may have. */
+const GROWN_MOST = 0.25;
 /** Moments that are tried for a cut. */
 const MOMENTS = 32;
 /** What a run, a visit and a key take beside their texts. */
@@ -44,14 +46,16 @@ export function layOut(entries: readonly KeyRuns[], start: number, end: number, 
   const { pageSize } = rules;
   if (measured.size <= pageSize) return { kind: "leaf", entries };
   const moments = cutMoments(entries, start);
-  const best = bestMoment(entries, moments, rules);
+  const { best, grown } = cutChoices(entries, moments, measured.size, rules);
   const goodCut = best !== undefined && best.larger <= CUT_MOST * measured.size;
+  if (goodCut) return cutTime(entries, start, best.moment, end, rules);
   const halves = entries.length < 2 ? undefined : cutInHalf(entries, measured.sizes);
-  if (halves !== undefined && !goodCut && aliveEverywhere(halves, moments, start, rules)) {
-    return cutKeys(halves, start, end, rules);
+  if (halves === undefined) {
+    if (best === undefined || best.larger >= measured.size) return { kind: "leaf", entries };
+    return cutTime(entries, start, best.moment, end, rules);
   }
-  if (best !== undefined && best.larger < measured.size) return cutTime(entries, start, best.moment, end, rules);
-  return halves === undefined ? { kind: "leaf", entries } : cutKeys(halves, start, end, rules);
+  if (grown === undefined || aliveEverywhere(halves, moments, start, rules)) return cutKeys(halves, start, end, rules);
+  return cutTime(entries, start, grown, end, rules);
 }
 
 /** Lays out what is alive at `moment` and comes later; what was before stays in the page in which it is. */
@@ -172,37 +176,51 @@ function cutMoments(entries: readonly KeyRuns[], start: number): number[] {
   return Array.from({ length: MOMENTS }, (_, i) => sorted[Math.floor(((i + 0.5) * sorted.length) / MOMENTS)]!);
 }
 
-/** The moment at which the larger part is smallest. */
-function bestMoment(
+/**
+ * Two moments for a cut: the one at which the larger part is smallest; and the last by which at most a quarter of it all was
+ * there. Where keys only come and nothing changes, no cut makes the later part smaller; one at the second moment leaves
+ * a later part that is dense from its beginning, and an earlier one of a quarter, so that all of them together copy
+ * a third of what there is. Any other would be repeated for every few visits, each time with a copy of everything.
+ */
+function cutChoices(
   entries: readonly KeyRuns[],
   moments: readonly number[],
+  size: number,
   rules: LayoutRules,
-): { moment: number; larger: number } | undefined {
+): { readonly best: { moment: number; larger: number } | undefined; readonly grown: number | undefined } {
   let best: { moment: number; larger: number } | undefined;
+  let grown: number | undefined;
   for (const moment of moments) {
-    let [left, right] = [0, 0];
-    for (const { key, runs } of entries) {
-      const keyCost = KEY_COST + key.length / 3;
-      let [isLeft, isRight] = [false, false];
-      for (const [i, run] of runs.entries()) {
-        const size = runSize(run, rules);
-        const earlier = countBefore(run.visits, moment);
-        const later = run.visits.length - earlier;
-        const ends = runs[i + 1]?.start ?? Number.POSITIVE_INFINITY;
-        const inLeft = earlier > 0 || run.before > 0;
-        const inRight = later > 0 || (inLeft && ends >= moment);
-        left += inLeft ? size + VISIT_COST * earlier : 0;
-        right += inRight ? size + VISIT_COST * later : 0;
-        isLeft ||= inLeft;
-        isRight ||= inRight;
-      }
-      left += isLeft ? keyCost : 0;
-      right += isRight ? keyCost : 0;
-    }
+    const { left, right } = sizesAt(entries, moment, rules);
     const larger = Math.max(left, right);
     if (best === undefined || larger < best.larger) best = { moment, larger };
+    if (left <= GROWN_MOST * size) grown = moment;
   }
-  return best;
+  return { best, grown };
+}
+
+/** What the two parts of a cut at this moment take. */
+function sizesAt(entries: readonly KeyRuns[], moment: number, rules: LayoutRules): { left: number; right: number } {
+  let [left, right] = [0, 0];
+  for (const { key, runs } of entries) {
+    const keyCost = KEY_COST + key.length / 3;
+    let [isLeft, isRight] = [false, false];
+    for (const [i, run] of runs.entries()) {
+      const own = runSize(run, rules);
+      const earlier = countBefore(run.visits, moment);
+      const later = run.visits.length - earlier;
+      const ends = runs[i + 1]?.start ?? Number.POSITIVE_INFINITY;
+      const inLeft = earlier > 0 || run.before > 0;
+      const inRight = later > 0 || (inLeft && ends >= moment);
+      left += inLeft ? own + VISIT_COST * earlier : 0;
+      right += inRight ? own + VISIT_COST * later : 0;
+      isLeft ||= inLeft;
+      isRight ||= inRight;
+    }
+    left += isLeft ? keyCost : 0;
+    right += isRight ? keyCost : 0;
+  }
+  return { left, right };
 }
 
 function countBefore(times: readonly number[], moment: number): number {
