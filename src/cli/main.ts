@@ -28,6 +28,11 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   "volume compact": async () => (await import("./volume-compact.ts")).volumeCompact,
   "volume rebuild": async () => (await import("./volume-rebuild.ts")).volumeRebuild,
   "volume state": async () => (await import("./volume-state.ts")).volumeState,
+  "timeline info": async () => (await import("./timeline-info.ts")).timelineInfo,
+  "timeline check": async () => (await import("./timeline-check.ts")).timelineCheck,
+  "timeline dump": async () => (await import("./timeline-dump.ts")).timelineDump,
+  "timeline load": async () => (await import("./timeline-load.ts")).timelineLoad,
+  "timeline query": async () => (await import("./timeline-query.ts")).timelineQuery,
 };
 
 interface Found {

@@ -19,7 +19,9 @@ describe("holotype --help", () => {
     const deduplication = ["survey", "dedup", "verify", "restore"];
     const stages = ["manifest", "resolve", "plan", "split", "merge", "rewrite"];
     const volume = ["create", "serve", "check", "compact", "rebuild", "state"].map((word) => `volume ${word}`);
-    expect(COMMANDS).toEqual([...first, ...deduplication, ...stages, ...volume]);
+    const words = ["put", "get", "stat", "delete", "list", "volumes", "migrate", "repair", "bench"];
+    const store = words.map((word) => `store ${word}`);
+    expect(COMMANDS).toEqual([...first, ...deduplication, ...stages, ...store, ...volume]);
     expect(examplesOf(overview)).toEqual([expect.stringMatching(/^holotype /)]);
   });
 
@@ -58,8 +60,8 @@ describe("holotype --help", () => {
   });
 });
 
-/** A volume; archive files, or for the stages manifests; what must come before them stands before them. */
-const USAGE = /(?:DIR|FILE|\[MANIFEST|N \[MANIFEST|--plan PLAN FILE)/;
+/** A volume, a store, a key; archive files, or for the stages manifests; what must come before them stands before them. */
+const USAGE = /(?:DIR|FILE|KEY|FROM TO|--instance PATH|\[MANIFEST|N \[MANIFEST|--plan PLAN FILE)/;
 /** What a stage may tell beside its lines: counts. */
 const TALK = /^(?:[\d,]+ [a-z][^\n]*\n)*$/;
 

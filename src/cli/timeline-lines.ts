@@ -1,0 +1,73 @@
+/** Visits from lines of text: our own, or those of CDX and CDXJ indexes. */
+import { ArchiveError, parseTimestamp } from "../base/index.ts";
+import { nodeDisk } from "../disk/index.ts";
+import { readInputLines, readTextLines } from "../pipeline/index.ts";
+import { urlKey } from "../url/index.ts";
+import {
+  type CdxEntry,
+  type CdxLayout,
+  detectCdxLayout,
+  parseCdxDigest,
+  parseCdxHeader,
+  parseCdxjHeader,
+  parseCdxjLine,
+  parseCdxLine,
+} from "../warc/index.ts";
+import { parseHex, parseLineTime, parseValue, unescapeBytes } from "./timeline-text.ts";
+
+export interface LoadedVisit {
+  readonly key: Uint8Array;
+  readonly time: number;
+  /** Absent: gone. */
+  readonly digest: Uint8Array | undefined;
+  readonly value: Uint8Array;
+}
+
+/** The visits of a file or of standard input (`-`). A line without a digest or a time tells nothing and is passed over. */
+export function* readVisits(name: string, onSkipped: (place: string) => void): Generator<LoadedVisit> {
+  if (name !== "-" && nodeDisk.stat(name)?.kind !== "file") {
+    throw new ArchiveError("HT_NOT_FOUND", `${name}: no such file`, { file: name });
+  }
+  let layout: CdxLayout | undefined;
+  let number = 0;
+  for (const line of name === "-" ? readInputLines() : readTextLines(nodeDisk, name)) {
+    const place = `${name === "-" ? "standard input" : name}:${++number}`;
+    if (line.trim() === "" || parseCdxjHeader(line) !== undefined) continue;
+    const header = parseCdxHeader(line);
+    if (header !== undefined) layout = header;
+    if (header !== undefined) continue;
+    if (layout === undefined && line.includes("\t")) {
+      yield parseOwnLine(line, place);
+      continue;
+    }
+    const cdxj = layout === undefined ? parseCdxjLine(line) : undefined;
+    if (cdxj === undefined) layout ??= detectCdxLayout(line);
+    const entry = cdxj ?? (layout === undefined ? undefined : parseCdxLine(line, layout));
+    if (entry === undefined) throw new ArchiveError("HT_USAGE", `${place}: neither a visit nor a line of CDX or CDXJ`);
+    const visit = fromCdx(entry);
+    if (visit === undefined) onSkipped(place);
+    else yield visit;
+  }
+}
+
+function parseOwnLine(line: string, place: string): LoadedVisit {
+  const [key = "", time = "", digest = "", value = "", ...more] = line.replace(/\r$/, "").split("\t");
+  if (more.length > 0) throw new ArchiveError("HT_USAGE", `${place}: more than four columns`);
+  return {
+    key: unescapeBytes(key, place),
+    time: parseLineTime(time, place),
+    digest: digest === "gone" ? undefined : parseHex(digest, place),
+    value: digest === "gone" ? Buffer.alloc(0) : parseValue(value, place),
+  };
+}
+
+/** The key is the SURT, the value what is left: status, media type, file, offset and length, as CDXJ has them. */
+function fromCdx(entry: CdxEntry): LoadedVisit | undefined {
+  const key = entry.urlKey ?? (entry.url === undefined ? undefined : urlKey(entry.url));
+  const time = parseTimestamp(entry.timestamp.slice(0, 17));
+  const digest = entry.digest === undefined ? undefined : parseCdxDigest(entry.digest);
+  if (key === undefined || key === "" || time === undefined || digest === undefined) return undefined;
+  const { status, mime, file, offset, length } = entry;
+  const value = Buffer.from(JSON.stringify({ status, mime, file, offset, length }));
+  return { key: Buffer.from(key), time, digest: Buffer.from(digest.hex, "hex"), value };
+}
