@@ -21,7 +21,8 @@ describe("holotype --help", () => {
     const volume = ["create", "serve", "check", "compact", "rebuild", "state"].map((word) => `volume ${word}`);
     const words = ["put", "get", "stat", "delete", "list", "volumes", "migrate", "repair", "bench"];
     const store = words.map((word) => `store ${word}`);
-    expect(COMMANDS).toEqual([...first, ...deduplication, ...stages, ...store, ...volume]);
+    const timeline = ["info", "check", "dump", "load", "query"].map((word) => `timeline ${word}`);
+    expect(COMMANDS).toEqual([...first, ...deduplication, ...stages, ...store, ...volume, ...timeline]);
     expect(examplesOf(overview)).toEqual([expect.stringMatching(/^holotype /)]);
   });
 

@@ -1,0 +1,82 @@
+/** What the commands on the content store have in common: which instance, which keys, and how they are stopped. */
+import { ArchiveError } from "../base/index.ts";
+import { nodeDisk } from "../disk/index.ts";
+import {
+  Codecs,
+  type ContentKey,
+  type Instance,
+  type InstanceWarning,
+  type OpenInstanceOptions,
+  openInstance,
+  parseContentKey,
+} from "../store/index.ts";
+import type { Arguments, Command, OptionSpecs } from "./command.ts";
+import { say } from "./talk.ts";
+
+const VARIABLE = "HOLOTYPE_INSTANCE";
+
+export const INSTANCE_OPTION: OptionSpecs = {
+  instance: { type: "string", value: "PATH", help: `connector file, or folder of one volume (default: $${VARIABLE})` },
+};
+
+/** Where the instance is: as told, or as the surroundings have it. */
+export function instancePath(command: Command, args: Arguments): string {
+  const path = args.text("instance") ?? process.env[VARIABLE];
+  if (path !== undefined && path !== "") return path;
+  throw new ArchiveError("HT_USAGE", `no instance given: holotype ${command.name} --instance PATH, or $${VARIABLE}`);
+}
+
+function tellInstanceWarning(warning: InstanceWarning, json: boolean): void {
+  say(json ? JSON.stringify({ warning }) : `${warning.message} (${warning.code})`);
+}
+
+/** Opens the instance; what the work goes on behind is told. */
+export async function openTarget(
+  command: Command,
+  args: Arguments,
+  options: Pick<OpenInstanceOptions, "create" | "onWarning"> = {},
+): Promise<Instance> {
+  const json = args.flag("json");
+  const codecs = await Codecs.load();
+  const onWarning = (warning: InstanceWarning) => {
+    tellInstanceWarning(warning, json);
+    options.onWarning?.(warning);
+  };
+  return await openInstance(nodeDisk, instancePath(command, args), { ...options, codecs, onWarning });
+}
+
+/** The keys that a command was given; none is a mistake, and so is one that is no key. */
+export function requireKeys(command: Command, args: Arguments): ContentKey[] {
+  if (args.positionals.length > 0) return args.positionals.map(parseContentKey);
+  throw new ArchiveError("HT_USAGE", `no key given: holotype ${command.name} ${command.usage}`);
+}
+
+/**
+ * Ctrl-C, for work that ends by itself at the next good moment. The second one ends the process at once; what is durable
+ * by then stays whole.
+ */
+export class Interruption implements Disposable {
+  private readonly controller = new AbortController();
+  private readonly stop: () => void;
+
+  constructor(message: string) {
+    this.stop = () => {
+      if (this.controller.signal.aborted) process.exit(130);
+      this.controller.abort();
+      say(message);
+    };
+    process.on("SIGINT", this.stop);
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  get isStopped(): boolean {
+    return this.signal.aborted;
+  }
+
+  [Symbol.dispose](): void {
+    process.off("SIGINT", this.stop);
+  }
+}
