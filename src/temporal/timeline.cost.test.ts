@@ -1,0 +1,111 @@
+/** What questions cost, in pages read from the file with no cache: this is what the pages are cut for. */
+import { describe, expect, it } from "vitest";
+import { createDice } from "../testing/dice.ts";
+import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
+import { openTimeline, prefixRange, type TimelineSnapshot, TimelineWriter } from "./index.ts";
+
+const KEYS = 60;
+const CRAWL = 100_000;
+/** After the crawl of this number. */
+const after = (crawl: number) => crawl * CRAWL + 95_000;
+const keyOf = (number: number) => `org,site)/section/${number % 5}/page-${number}.html`;
+
+type Order = "forward" | "backward" | "shuffled";
+
+/** The same pages again and again, of which one in eight has changed; those of section 4 never do. */
+function build(crawls: number, order: Order): ForgetfulDisk {
+  const dice = createDice(3);
+  const contents = Array.from({ length: KEYS }, () => dice.below(2 ** 30));
+  const all = Array.from({ length: crawls }, (_, crawl) =>
+    contents.map((_content, number) => {
+      if (number % 5 !== 4 && dice.below(8) === 0) contents[number] = dice.below(2 ** 30);
+      return { number, time: crawl * CRAWL + dice.below(90_000), content: contents[number]! };
+    }),
+  );
+  if (order === "backward") all.reverse();
+  if (order === "shuffled") for (let i = all.length - 1; i > 0; i--) swap(all, i, dice.below(i + 1));
+  const disk = new ForgetfulDisk();
+  using writer = TimelineWriter.open(disk, "/timeline", { pageSize: 1024, digestSize: 4 });
+  for (const batch of all) {
+    for (const { number, time, content } of batch) {
+      const digest = Buffer.alloc(4);
+      digest.writeUInt32BE(content);
+      writer.insert(keyOf(number), time, Buffer.from("a place"), digest);
+    }
+    writer.commit();
+  }
+  return disk;
+}
+
+function swap<T>(all: T[], one: number, other: number): void {
+  [all[one], all[other]] = [all[other]!, all[one]!];
+}
+
+function cost(
+  disk: ForgetfulDisk,
+  ask: (snapshot: TimelineSnapshot) => Iterable<unknown>,
+): { answers: number; pages: number } {
+  using snapshot = openTimeline(disk, "/timeline", { cacheBytes: 0 });
+  const answers = [...ask(snapshot)].length;
+  return { answers, pages: snapshot.pagesRead };
+}
+
+const LENGTHS = { forward: [10, 100, 1000], backward: [10, 100], shuffled: [10, 100] } as const;
+
+describe.each(["forward", "backward", "shuffled"] as const)("of crawls that came %s", (order) => {
+  const disks = new Map(LENGTHS[order].map((crawls) => [crawls as number, build(crawls, order)]));
+  const shortest = disks.get(10)!;
+
+  it("a slice costs what it gives, however long the history", () => {
+    const most = cost(shortest, (snapshot) => snapshot.slice(after(9))).pages;
+    for (const [crawls, disk] of disks) {
+      for (const crawl of [0, 1, 5, 9, crawls >> 1, crawls - 1]) {
+        const { answers, pages } = cost(disk, (snapshot) => snapshot.slice(after(crawl)));
+        expect(answers).toBe(KEYS);
+        // Beside the leaves only the way down to them grows: by a few pages for each tenfold.
+        expect(pages, `${crawls} crawls, after ${crawl}`).toBeLessThanOrEqual(2 * most + 8 * Math.log10(crawls / 10));
+        const prefix = prefixRange("org,site)/section/1/");
+        const site = cost(disk, (snapshot) => snapshot.slice(after(crawl), prefix));
+        expect(site.answers).toBe(KEYS / 5);
+        expect(site.pages).toBeLessThanOrEqual(pages);
+      }
+    }
+  });
+
+  it("one key at one time costs the way down", () => {
+    for (const [crawls, disk] of disks) {
+      for (const crawl of [0, crawls >> 1, crawls - 1]) {
+        const { pages } = cost(disk, (snapshot) => [snapshot.glance(keyOf(7), after(crawl))]);
+        expect(pages).toBeLessThanOrEqual(4 + 2 * Math.log10(crawls));
+      }
+    }
+  });
+
+  it("the history of a key costs what it had of versions, and the way down to them", () => {
+    for (const [crawls, disk] of disks) {
+      for (const number of [7, 8, 9]) {
+        const { answers, pages } = cost(disk, (snapshot) => snapshot.history(keyOf(number)));
+        expect(pages).toBeLessThanOrEqual((answers + 1) * (4 + 2 * Math.log10(crawls)));
+      }
+      // It never changed.
+      expect(cost(disk, (snapshot) => snapshot.history(keyOf(4)))).toMatchObject({ answers: 1 });
+    }
+  });
+
+  it("changes cost no more than the pages alive in the span, and nothing where nothing changed", () => {
+    for (const [crawls, disk] of disks) {
+      const last = cost(disk, (snapshot) => snapshot.events(after(crawls - 1), after(crawls)));
+      expect(last).toEqual({ answers: 0, pages: 0 });
+      const still = cost(disk, (snapshot) =>
+        snapshot.events(after(0), after(crawls), prefixRange("org,site)/section/4/")),
+      );
+      expect(still.answers).toBe(0);
+      if (order === "forward") {
+        const slice = cost(disk, (snapshot) => snapshot.slice(after(crawls >> 1)));
+        const some = cost(disk, (snapshot) => snapshot.events(after((crawls >> 1) - 1), after(crawls >> 1)));
+        expect(some.answers).toBeGreaterThan(0);
+        expect(some.pages).toBeLessThanOrEqual(2 * slice.pages);
+      }
+    }
+  });
+});
