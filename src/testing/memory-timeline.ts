@@ -1,0 +1,80 @@
+/**
+ * A timeline over the model, in memory, that answers everything later: what a backend behind a network would look like.
+ * It runs the suite so that the suite asks nothing that only ours can answer.
+ */
+import { ArchiveError } from "../base/index.ts";
+import {
+  keyText,
+  TIME_MAX,
+  type TimelineEntry,
+  type TimelineReader,
+  type TimelineStore,
+  VALUE_SIZE_MAX,
+} from "../temporal/index.ts";
+import { type ModelEntry, type ModelVisit, TimelineModel } from "./timeline-model.ts";
+
+function entryOf(entry: ModelEntry): TimelineEntry {
+  return { ...entry, value: Buffer.from(`value of ${entry.digest}`, "latin1"), isWhole: true };
+}
+
+async function* later<T>(values: readonly T[]): AsyncGenerator<T> {
+  for (const value of values) yield await Promise.resolve(value);
+}
+
+function readerOf(model: TimelineModel): TimelineReader & AsyncDisposable {
+  return {
+    info: { keys: model.keys.length, entries: model.entryCount, visits: model.visitCount },
+    at: async (key, time) => {
+      const entry = model.at(key, time);
+      return entry === undefined ? undefined : entryOf(entry);
+    },
+    history: async (key, from, to) => model.history(key, from, to).map(entryOf),
+    visits: (key, from, to) => later(model.visits(key, from, to).map(({ time, digest }) => ({ time, digest }))),
+    slice: (time, range) => later(model.slice(time, range).map(entryOf)),
+    countSlice: async (time, range) => model.slice(time, range).length,
+    span: (from, to, range) => later(model.span(from, to, range).map(entryOf)),
+    events: (from, to, range) =>
+      later(
+        model.events(from, to, range).map(({ key, time, isGone, replaced }) => {
+          const run = model.runs(key).find(({ birth, digest }) => birth === time && (digest === undefined) === isGone)!;
+          return { ...entryOf({ ...run, digest: run.digest ?? "" }), isGone, replaced };
+        }),
+      ),
+    nearest: async (key, from, to, count) => {
+      const { before, after } = model.nearest(key, from, to, count);
+      return { before: before.map(entryOf), after: after.map(entryOf) };
+    },
+    check: () => later([]),
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+}
+
+export class MemoryTimeline implements TimelineStore {
+  private committed = new TimelineModel();
+  private readonly waiting: ModelVisit[] = [];
+
+  async insert(key: string | Uint8Array, time: number, value: Uint8Array, digest: Uint8Array): Promise<void> {
+    if (digest.length !== 1) throw new ArchiveError("HT_USAGE", `a digest of ${digest.length} bytes`);
+    if (value.length > VALUE_SIZE_MAX) throw new ArchiveError("HT_TOO_LARGE", `a value of ${value.length} bytes`);
+    this.add(key, time, Buffer.from(digest).toString("latin1"));
+  }
+
+  async end(key: string | Uint8Array, time: number): Promise<void> {
+    this.add(key, time, undefined);
+  }
+
+  private add(key: string | Uint8Array, time: number, digest: string | undefined): void {
+    if (!Number.isInteger(time) || Math.abs(time) > TIME_MAX) throw new ArchiveError("HT_USAGE", `not a time: ${time}`);
+    this.waiting.push({ key: keyText(key), time, digest });
+  }
+
+  async commit(): Promise<void> {
+    const next = this.committed.copy();
+    for (const visit of this.waiting.splice(0)) next.add(visit);
+    this.committed = next;
+  }
+
+  async snapshot(): Promise<TimelineReader & AsyncDisposable> {
+    return readerOf(this.committed);
+  }
+}
