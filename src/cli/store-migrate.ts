@@ -1,6 +1,6 @@
 import { ArchiveError } from "../base/index.ts";
 import { writeStandardOutput } from "../disk/index.ts";
-import { formatAddress } from "../store/index.ts";
+import { formatAddress, type MigrateResult } from "../store/index.ts";
 import type { Command } from "./command.ts";
 import { INSTANCE_OPTION, Interruption, openTarget } from "./store-option.ts";
 import { formatCount, formatSize, say } from "./talk.ts";
@@ -40,12 +40,15 @@ the same command goes on where it stopped. Afterwards write moved-to="TO" into t
         );
       },
     });
-    writeStandardOutput(
-      json
-        ? `${JSON.stringify(result)}\n`
-        : `${formatCount(result.blocks, "block")} moved, ${formatSize(result.bytes)}; ${result.failed} left as damaged\n`,
-    );
+    writeStandardOutput(json ? `${JSON.stringify(result)}\n` : formatResult(result, from, to));
     if (result.failed > 0) return 4;
     return result.isDone ? 0 : 130;
   },
 };
+
+function formatResult({ blocks, bytes, failed, isDone }: MigrateResult, from: string, to: string): string {
+  const moved = `${formatCount(blocks, "block")} moved, ${formatSize(bytes)}`;
+  const left = failed === 0 ? "" : `; ${formatCount(failed, "damaged block")} left`;
+  const next = isDone ? `; now write moved-to="${to}" into the line of ${from} in the connector` : "";
+  return `${moved}${left}${next}\n`;
+}

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { ArchiveError } from "../../base/index.ts";
 import { parseConnector } from "./connector.ts";
@@ -294,3 +295,50 @@ describe("a mistake in a connector is told with its place", () => {
     }
   });
 });
+
+describe("docs/format/connector.md", () => {
+  const page = readFileSync(new URL("../../../docs/format/connector.md", import.meta.url), "utf8");
+  const example = (language: string) => new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\`$`, "m").exec(page)![1]!;
+
+  it("has an example in XML and its twin in JSON, and both mean what it says", () => {
+    const connector = parse(example("xml"));
+    expect(parse(example("json"))).toEqual(connector);
+    expect(connector).toMatchObject({ name: "herbarium", signature: "sha256", replicas: 2, placement: "weighted" });
+    const numbered = connector.volumes.map(({ name }, number) => `${number} ${name}`);
+    expect(numbered).toEqual(["0 cellar", "1 attic", "2 annex", "3 abroad", "4 shed"]);
+    const writable = connector.volumes.filter(({ state }) => state === "writable");
+    expect(writable.map(({ name, weight }) => [name, weight])).toEqual([
+      ["attic", 2],
+      ["annex", 1],
+      ["abroad", 1],
+    ]);
+    expect(connector.volumes[4]).toEqual({ name: "shed", state: "read-only", weight: 1, movedTo: "attic" });
+  });
+
+  it("has every attribute that is known, and no other", () => {
+    const known = (text: string) => {
+      const [, names] = /there are (.*)$/.exec(message(text)) ?? [];
+      return names!.split(", ").sort();
+    };
+    const volume = `<instance name="x"><volume name="a" path="a"/>`;
+    const told = page
+      .split("## The attributes")[1]!
+      .split("## Mistakes")[0]!
+      .split(/^Of a /m)
+      .map((part) => [...part.matchAll(/^\| `([a-z-]+)`/gm)].map(([, name]) => name!).sort());
+    expect(told).toEqual([
+      known('<instance zz="1"/>'),
+      known('<instance name="x"><volume zz="1"/></instance>'),
+      known(`${volume}<codec zz="1"/></instance>`),
+    ]);
+  });
+});
+
+function message(text: string): string {
+  try {
+    parse(text);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return "";
+}
