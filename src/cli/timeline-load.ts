@@ -31,30 +31,32 @@ are cut to the timeline's size. Each commit holds; loading the same again change
   },
   exits: "3 some lines told no visit · 20 no such file · 21 another writer is there · 24 no space",
   examples: ["holotype index samples | holotype timeline load /tmp/t - --json"],
-  async run(args) {
-    const [folder, ...names] = args.positionals;
-    if (folder === undefined || names.length === 0) {
-      throw new ArchiveError("HT_USAGE", `a folder and files: holotype timeline load ${timelineLoad.usage}`);
-    }
-    const commitEvery = parseCount("commit-every", args.text("commit-every")!, 1, 1e9);
-    using writer = TimelineWriter.open(nodeDisk, folder, {
-      pageSize: parseCount("page-size", args.text("page-size")!, 256, 1 << 20),
-      digestSize: parseCount("digest-size", args.text("digest-size")!, 1, 64),
-    });
-    const load = new Load(writer, commitEvery, args);
-    for (const name of names) for (const visit of readVisits(name, load.skip)) load.take(visit);
-    const { keys, entries, visits, live } = writer.commit();
-    const told = { folder, taken: load.taken, skipped: load.skipped, keys, entries, visits, live };
-    const counts = `${formatCount(keys, "key")}, ${formatCount(entries, "entry", "entries")}, ${formatCount(visits, "visit")}`;
-    writeStandardOutput(
-      args.flag("json")
-        ? `${JSON.stringify(told)}\n`
-        : `${folder}: ${formatCount(load.taken, "line")} taken; ${counts} in ${formatSize(live)}\n`,
-    );
-    if (load.skipped > 0) say(`${formatCount(load.skipped, "line")} without a key, a time or a digest`);
-    return load.skipped > 0 ? 3 : 0;
-  },
+  run: (args) => Promise.resolve(run(args)),
 };
+
+function run(args: Arguments): number {
+  const [folder, ...names] = args.positionals;
+  if (folder === undefined || names.length === 0) {
+    throw new ArchiveError("HT_USAGE", `a folder and files: holotype timeline load ${timelineLoad.usage}`);
+  }
+  const commitEvery = parseCount("commit-every", args.text("commit-every")!, 1, 1e9);
+  using writer = TimelineWriter.open(nodeDisk, folder, {
+    pageSize: parseCount("page-size", args.text("page-size")!, 256, 1 << 20),
+    digestSize: parseCount("digest-size", args.text("digest-size")!, 1, 64),
+  });
+  const load = new Load(writer, commitEvery, args);
+  for (const name of names) for (const visit of readVisits(name, load.skip)) load.take(visit);
+  const { keys, entries, visits, live } = writer.commit();
+  const told = { folder, taken: load.taken, skipped: load.skipped, keys, entries, visits, live };
+  const counts = `${formatCount(keys, "key")}, ${formatCount(entries, "entry", "entries")}, ${formatCount(visits, "visit")}`;
+  writeStandardOutput(
+    args.flag("json")
+      ? `${JSON.stringify(told)}\n`
+      : `${folder}: ${formatCount(load.taken, "line")} taken; ${counts} in ${formatSize(live)}\n`,
+  );
+  if (load.skipped > 0) say(`${formatCount(load.skipped, "line")} without a key, a time or a digest`);
+  return load.skipped > 0 ? 3 : 0;
+}
 
 class Load {
   taken = 0;

@@ -45,24 +45,26 @@ more is known: ask for that key with --at.`,
   examples: [
     "holotype index samples | holotype timeline load /tmp/t - > /dev/null && holotype timeline query /tmp/t --at now",
   ],
-  async run(args) {
-    const asked = parseQuestion(args);
-    const { snapshot } = openFolder(timelineQuery, args);
-    using _ = snapshot;
-    const output = new LineOutput(false);
-    const limit =
-      args.text("limit") === undefined ? Number.POSITIVE_INFINITY : parseCount("limit", args.text("limit")!, 1, 1e15);
-    let count = 0;
-    for (const answer of answers(snapshot, asked, args)) {
-      if (count === limit) break;
-      count++;
-      if (!args.flag("count")) output.write(args.flag("json") ? JSON.stringify(toJson(answer)) : format(answer));
-    }
-    if (args.flag("count")) output.write(args.flag("json") ? JSON.stringify({ count }) : `${count}`);
-    output.flush();
-    return 0;
-  },
+  run: (args) => Promise.resolve(run(args)),
 };
+
+function run(args: Arguments): number {
+  const asked = parseQuestion(args);
+  const { snapshot } = openFolder(timelineQuery, args);
+  using _ = snapshot;
+  const output = new LineOutput(false);
+  const limit =
+    args.text("limit") === undefined ? Number.POSITIVE_INFINITY : parseCount("limit", args.text("limit")!, 1, 1e15);
+  let count = 0;
+  for (const answer of answers(snapshot, asked, args)) {
+    if (count === limit) break;
+    count++;
+    if (!args.flag("count")) output.write(args.flag("json") ? JSON.stringify(toJson(answer)) : format(answer));
+  }
+  if (args.flag("count")) output.write(args.flag("json") ? JSON.stringify({ count }) : `${count}`);
+  output.flush();
+  return 0;
+}
 
 interface Question {
   readonly key: string | undefined;

@@ -89,9 +89,9 @@ describe("a damaged timeline", () => {
     bytes.writeUInt32BE(2, 4);
     bytes.writeUInt32BE(crc32(bytes.subarray(0, 508)), 508);
     const disk = withBytes(bytes);
-    for (const open of [openTimeline, TimelineWriter.open]) {
-      expect(() => open(disk, "/timeline")).toThrow(expect.objectContaining({ code: "HT_FORMAT_TOO_NEW" }));
-    }
+    const tooNew = expect.objectContaining({ code: "HT_FORMAT_TOO_NEW" });
+    expect(() => openTimeline(disk, "/timeline")).toThrow(tooNew);
+    expect(() => TimelineWriter.open(disk, "/timeline")).toThrow(tooNew);
   });
 
   it("is found where a page holds its checksum and tells nonsense", async () => {

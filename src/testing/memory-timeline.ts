@@ -21,17 +21,22 @@ async function* later<T>(values: readonly T[]): AsyncGenerator<T> {
   for (const value of values) yield await Promise.resolve(value);
 }
 
+function soon<T>(make: () => T): Promise<T> {
+  return Promise.resolve().then(make);
+}
+
 function readerOf(model: TimelineModel): TimelineReader & AsyncDisposable {
   return {
     info: { keys: model.keys.length, entries: model.entryCount, visits: model.visitCount },
-    at: async (key, time) => {
-      const entry = model.at(key, time);
-      return entry === undefined ? undefined : entryOf(entry);
-    },
-    history: async (key, from, to) => model.history(key, from, to).map(entryOf),
+    at: (key, time) =>
+      soon(() => {
+        const entry = model.at(key, time);
+        return entry === undefined ? undefined : entryOf(entry);
+      }),
+    history: (key, from, to) => soon(() => model.history(key, from, to).map(entryOf)),
     visits: (key, from, to) => later(model.visits(key, from, to).map(({ time, digest }) => ({ time, digest }))),
     slice: (time, range) => later(model.slice(time, range).map(entryOf)),
-    countSlice: async (time, range) => model.slice(time, range).length,
+    countSlice: (time, range) => soon(() => model.slice(time, range).length),
     span: (from, to, range) => later(model.span(from, to, range).map(entryOf)),
     events: (from, to, range) =>
       later(
@@ -40,12 +45,13 @@ function readerOf(model: TimelineModel): TimelineReader & AsyncDisposable {
           return { ...entryOf({ ...run, digest: run.digest ?? "" }), isGone, replaced };
         }),
       ),
-    nearest: async (key, from, to, count) => {
-      const { before, after } = model.nearest(key, from, to, count);
-      return { before: before.map(entryOf), after: after.map(entryOf) };
-    },
+    nearest: (key, from, to, count) =>
+      soon(() => {
+        const { before, after } = model.nearest(key, from, to, count);
+        return { before: before.map(entryOf), after: after.map(entryOf) };
+      }),
     check: () => later([]),
-    [Symbol.asyncDispose]: async () => undefined,
+    [Symbol.asyncDispose]: () => soon(() => undefined),
   };
 }
 
@@ -53,14 +59,16 @@ export class MemoryTimeline implements TimelineStore {
   private committed = new TimelineModel();
   private readonly waiting: ModelVisit[] = [];
 
-  async insert(key: string | Uint8Array, time: number, value: Uint8Array, digest: Uint8Array): Promise<void> {
-    if (digest.length !== 1) throw new ArchiveError("HT_USAGE", `a digest of ${digest.length} bytes`);
-    if (value.length > VALUE_SIZE_MAX) throw new ArchiveError("HT_TOO_LARGE", `a value of ${value.length} bytes`);
-    this.add(key, time, Buffer.from(digest).toString("latin1"));
+  insert(key: string | Uint8Array, time: number, value: Uint8Array, digest: Uint8Array): Promise<void> {
+    return soon(() => {
+      if (digest.length !== 1) throw new ArchiveError("HT_USAGE", `a digest of ${digest.length} bytes`);
+      if (value.length > VALUE_SIZE_MAX) throw new ArchiveError("HT_TOO_LARGE", `a value of ${value.length} bytes`);
+      this.add(key, time, Buffer.from(digest).toString("latin1"));
+    });
   }
 
-  async end(key: string | Uint8Array, time: number): Promise<void> {
-    this.add(key, time, undefined);
+  end(key: string | Uint8Array, time: number): Promise<void> {
+    return soon(() => this.add(key, time, undefined));
   }
 
   private add(key: string | Uint8Array, time: number, digest: string | undefined): void {
@@ -68,13 +76,15 @@ export class MemoryTimeline implements TimelineStore {
     this.waiting.push({ key: keyText(key), time, digest });
   }
 
-  async commit(): Promise<void> {
-    const next = this.committed.copy();
-    for (const visit of this.waiting.splice(0)) next.add(visit);
-    this.committed = next;
+  commit(): Promise<void> {
+    return soon(() => {
+      const next = this.committed.copy();
+      for (const visit of this.waiting.splice(0)) next.add(visit);
+      this.committed = next;
+    });
   }
 
-  async snapshot(): Promise<TimelineReader & AsyncDisposable> {
-    return readerOf(this.committed);
+  snapshot(): Promise<TimelineReader & AsyncDisposable> {
+    return soon(() => readerOf(this.committed));
   }
 }
