@@ -78,7 +78,7 @@ describe("a timeline", () => {
         await expectHeld(held, asked);
         for (const { snapshot } of held) snapshot[Symbol.dispose]();
       }),
-      { numRuns: 40 },
+      { numRuns: Number(process.env["HOLOTYPE_RUNS"] ?? 25) },
     );
   });
 
@@ -146,14 +146,14 @@ function* crawls(count: number, pages: number, seed: number): Generator<ModelVis
 
 describe("a long history", () => {
   it.each(["forward", "backward", "shuffled"])("has the same answers when crawls come %s", async (order) => {
-    const all = [...crawls(60, 90, 5)];
+    const all = [...crawls(40, 70, 5)];
     if (order === "backward") all.reverse();
     const dice = createDice(9);
     if (order === "shuffled") all.sort(() => (dice.coin() ? 1 : -1));
     const model = new TimelineModel();
     using writer = TimelineWriter.open(new ForgetfulDisk(), "/timeline", { pageSize: 1000, digestSize: 1 });
     const asked = {
-      times: [-1, 0, 450, 20_500, 31_000, 59_999, 2 ** 40],
+      times: [-1, 450, 20_500, 2 ** 40],
       ranges: rangesAbout(["org,site)/page/3", "z"]),
     };
     const held: { snapshot: TimelineSnapshot; model: TimelineModel }[] = [];
