@@ -26,7 +26,7 @@ export interface PackCoreOptions {
 
 /** The index is brought up to date after so many milliseconds, and waited for beyond so many changes. */
 const NOTHING = new Uint8Array(0);
-const COMMIT_DELAY_MS = 20;
+const COMMIT_DELAY_MS = 500;
 const UNCOMMITTED_MAX = 20_000;
 
 export class PackCore {
@@ -39,6 +39,8 @@ export class PackCore {
   /** Set while nothing may be appended. */
   private turning: Promise<void> | undefined;
   private committing: Promise<void> | undefined;
+  /** Ends the delay of a commit. */
+  private hurry: () => void = () => {};
   private failure: Error | undefined;
 
   static async open(options: PackCoreOptions): Promise<PackCore> {
@@ -267,6 +269,7 @@ export class PackCore {
   /** Brings the index up to date with all that happened before the call. */
   commit(delayMs = 0): Promise<void> {
     if (this.committing !== undefined) {
+      if (delayMs === 0) this.hurry();
       return this.committing.then(() => (delayMs === 0 && this.state.uncommitted > 0 ? this.commit() : undefined));
     }
     const work = this.commitNow(delayMs).finally(() => {
@@ -277,9 +280,20 @@ export class PackCore {
     return work;
   }
 
+  /** Every commit of the index is a sync that those of the segment have to wait for, so it is put off a little. */
+  private delay(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.hurry = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
   private async commitNow(delayMs: number): Promise<void> {
     try {
-      if (delayMs > 0) await new Promise((resolve) => setTimeout(resolve, delayMs));
+      if (delayMs > 0) await this.delay(delayMs);
       while (this.turning !== undefined) await this.turning;
       if (this.failure !== undefined) throw this.failure;
       const changes = this.state.prepareCommit();
