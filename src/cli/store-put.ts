@@ -5,6 +5,7 @@ import { type Arguments, type Command, parseChoice, requireFiles } from "./comma
 import { readContent, StandardInput } from "./store-content.ts";
 import { INSTANCE_OPTION, Interruption, openTarget } from "./store-option.ts";
 import { tellSkipped } from "./talk.ts";
+import { progressTeller } from "./volume-option.ts";
 
 export const storePut: Command = {
   name: "store put",
@@ -58,11 +59,13 @@ regular (signature and size), compare (all bytes), force-new (nothing). A folder
         }
       }
     }
+    const tellProgress = progressTeller(args.flag("json"), "storing");
     let answered = 0;
     for await (const answer of instance.storeAll(items())) {
       const name = taken[answered++]!;
       if ("error" in answer) skip(name, answer.error);
       else writeStandardOutput(formatResult(name, answer.stored, args));
+      tellProgress(answered, files.length);
     }
     if (interruption.isStopped) return 130;
     // Where nothing at all could be stored, the reason is the exit code.

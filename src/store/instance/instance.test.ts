@@ -308,6 +308,15 @@ describe("a volume that does not answer", () => {
   });
 });
 
+describe("a volume that is in an instance twice", () => {
+  it("is not taken: it would be its own replica", async () => {
+    const { volumes, codecs } = setUp(1);
+    const instance = await Instance.of([volumes[0]!.volume, volumes[0]!.volume], { codecs, replicas: 2 });
+    await expect(instance.store(contentOf("x"))).rejects.toMatchObject({ code: "HT_USAGE" });
+    expect(volumes[0]!.inner.blocks.size).toBe(0);
+  });
+});
+
 describe("retrieving", () => {
   it("gives nothing for what is not there", async () => {
     const { instance } = setUp(2);

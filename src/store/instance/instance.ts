@@ -60,7 +60,7 @@ export class Instance implements AsyncDisposable {
   constructor(shape: InstanceShape, options: InstanceOptions) {
     const { signature, replicas } = shape;
     const { codecs, clock = systemClock, random = systemRandom, onWarning = () => {} } = options;
-    const surroundings = { signature, clock, onWarning };
+    const surroundings = { signature, clock, onWarning, onOpen: refuseTwins() };
     const members = shape.members.map((spec, number) => new Member(number, spec, surroundings));
     const writable = members.filter(({ isThere, spec }) => isThere && spec.state === "writable");
     const { placement = PLACEMENTS.mod, pause = sleep } = options;
@@ -170,4 +170,14 @@ export class Instance implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.core.members.map((member) => member.close()));
   }
+}
+
+/** One volume in two lines would count every reference twice, and be its own replica. */
+function refuseTwins(): (id: string, name: string) => void {
+  const names = new Map<string, string>();
+  return (id, name) => {
+    const other = names.get(id) ?? name;
+    if (other !== name) throw new ArchiveError("HT_USAGE", `volumes ${other} and ${name} are one and the same`);
+    names.set(id, name);
+  };
 }

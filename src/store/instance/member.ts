@@ -30,10 +30,13 @@ export interface MemberSurroundings {
   readonly signature: SignatureAlgorithm;
   readonly clock: Clock;
   readonly onWarning: (warning: InstanceWarning) => void;
+  /** Told of each volume that was opened; throws where another member is the same volume. */
+  readonly onOpen: (id: string, name: string) => void;
 }
 
-/** How long a volume that did not answer is passed over. */
-const PASS_OVER_MS = 2000;
+/** How long a volume that did not answer is passed over: longer each time, because asking may mean waiting. */
+const PASS_OVER_MS_MIN = 2000;
+const PASS_OVER_MS_MAX = 60_000;
 
 /** What a volume says that does not answer now, but may later. */
 export type Unavailable = ArchiveError & { readonly code: "HT_PEER_UNAVAILABLE" | "HT_BUSY" };
@@ -51,6 +54,7 @@ export class Member implements PlacedVolume {
   private opening: Promise<Volume> | undefined;
   private description: VolumeDescription | undefined;
   private downUntilMs = 0;
+  private passOverMs = PASS_OVER_MS_MIN;
   private isTold = false;
 
   constructor(number: number, spec: MemberSpec, surroundings: MemberSurroundings) {
@@ -87,8 +91,7 @@ export class Member implements PlacedVolume {
   async ask<T>(question: (volume: Volume) => Promise<T>): Promise<T> {
     try {
       const answer = await question(this.volume ?? (await this.open()));
-      this.downUntilMs = 0;
-      this.isTold = false;
+      if (this.downUntilMs > 0) this.noteUp();
       return answer;
     } catch (error) {
       throw isUnavailable(error) ? this.noteDown(error) : error;
@@ -104,8 +107,17 @@ export class Member implements PlacedVolume {
     }
   }
 
+  private noteUp(): void {
+    this.downUntilMs = 0;
+    this.passOverMs = PASS_OVER_MS_MIN;
+    this.isTold = false;
+  }
+
   private noteDown(error: ArchiveError): ArchiveError {
-    this.downUntilMs = this.surroundings.clock.now() + PASS_OVER_MS;
+    if (!this.isDown) {
+      this.downUntilMs = this.surroundings.clock.now() + this.passOverMs;
+      this.passOverMs = Math.min(this.passOverMs * 2, PASS_OVER_MS_MAX);
+    }
     if (!this.isTold) this.warn(error.code, `volume ${this.name} is passed over: ${error.message}`);
     this.isTold = true;
     return error;
@@ -137,6 +149,7 @@ export class Member implements PlacedVolume {
           `volume ${this.name} has signatures of ${signature}, and the instance of ${wanted}`,
         );
       }
+      this.surroundings.onOpen(this.description.id, this.name);
     } catch (error) {
       await volume[Symbol.asyncDispose]();
       throw error;
