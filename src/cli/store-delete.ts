@@ -11,8 +11,7 @@ export const storeDelete: Command = {
   usage: "KEY…",
   details: `Prints each key with the number of references that are left. A key that is given twice loses two references.`,
   options: INSTANCE_OPTION,
-  exits:
-    "3 some are not there, or out of reach · 20 none of them is there · 25 the volume does not answer",
+  exits: "3 some are not there, or out of reach · 20 none of them is there · 25 the volume does not answer",
   examples: [
     "holotype store put --instance /tmp/store samples/*.warc.gz | xargs holotype store delete --instance /tmp/store",
   ],

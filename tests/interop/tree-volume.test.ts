@@ -4,7 +4,8 @@ import { sig2location } from "../../src/store/index.ts";
 import { startOnDisk } from "../../src/testing/local-volume.ts";
 import { contentOf, mixedBytes, storing } from "../../src/testing/volume-contents.ts";
 
-const shell = (command: string, ...args: readonly string[]) => execFileSync("sh", ["-c", command, "sh", ...args], { maxBuffer: 1 << 24 });
+const shell = (command: string, ...args: readonly string[]) =>
+  execFileSync("sh", ["-c", command, "sh", ...args], { maxBuffer: 1 << 24 });
 
 describe("a block of a tree", () => {
   it("is read with head, tail and gzip", async () => {

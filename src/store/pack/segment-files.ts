@@ -58,7 +58,7 @@ export class SegmentFiles implements Disposable {
     for (let at = 0; at < size; at += PIECE_SIZE) {
       const piece = buffer.subarray(0, Math.min(PIECE_SIZE, size - at));
       this.fill(file, piece, from + at);
-      yield piece;
+      yield await Promise.resolve(piece);
     }
   }
 
