@@ -167,7 +167,7 @@ export class PageFile {
   }
 }
 
-/** Pages as they were read, up to a number of bytes; those that were used longest ago go first. */
+/** Pages as they were read, up to a number of bytes; those that were read longest ago go first. */
 class PageCache {
   private readonly pages = new Map<number, { readonly page: Leaf | Node; readonly cost: number }>();
   private readonly costMax: number;

@@ -8,7 +8,7 @@ import { BEGINNING, childAt, FOREVER, type KeyNode, type PageRef, type TimeNode 
 import type { PageFile } from "./page-file.ts";
 import { lastSeen, type Run, visitCount } from "./run.ts";
 
-/** What a key held, and for how long. */
+/** What a key held, and for how long. Some of it may be read only when it is asked for: copy it field by field. */
 export interface TimelineEntry {
   readonly key: string;
   readonly birth: number;
