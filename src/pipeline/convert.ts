@@ -9,6 +9,7 @@ import {
   type ByteSource,
   type Compression,
   encodeHead,
+  fileSource,
   loadZstd,
   parseArcVersion,
   scanRecord,
@@ -26,7 +27,6 @@ import {
   warcinfoFields,
 } from "./arc-conversion.ts";
 import { Proof, proveInput, proveOutput, refuseDamage } from "./conversion-proof.ts";
-import { fileSource } from "./file-source.ts";
 import { type Input, openInput } from "./inputs.ts";
 
 export interface ConvertOptions {

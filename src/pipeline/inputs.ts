@@ -4,8 +4,15 @@
  */
 import { ArchiveError } from "../base/index.ts";
 import { type Disk, readStandardInput } from "../disk/index.ts";
-import { type ByteSource, isZip, openZipEntry, rangeSource, readZipEntries, type ZipEntry } from "../warc/index.ts";
-import { fileSource } from "./file-source.ts";
+import {
+  type ByteSource,
+  fileSource,
+  isZip,
+  openZipEntry,
+  rangeSource,
+  readZipEntries,
+  type ZipEntry,
+} from "../warc/index.ts";
 import { isUrl, openUrl } from "./http-source.ts";
 
 /** One archive file. Plain data, so that it can be sent to a worker thread. */

@@ -4,8 +4,7 @@
  */
 import { ArchiveError } from "../base/index.ts";
 import { type Disk, type DiskFile, DurableOutput } from "../disk/index.ts";
-import { type ByteSource, loadZstd } from "../warc/index.ts";
-import { fileSource } from "./file-source.ts";
+import { type ByteSource, fileSource, loadZstd } from "../warc/index.ts";
 import { openInput } from "./inputs.ts";
 import { isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
 import { DRAFT } from "./job-folder.ts";

@@ -6,6 +6,7 @@
  * A cut in time copies what is alive at that moment into the page behind it. A cut between keys copies nothing, but it
  * is made only where both sides have enough alive at every moment.
  */
+import { sharedLength } from "./leaf.ts";
 import { clipRuns, type Run } from "./run.ts";
 
 export interface KeyRuns {
@@ -119,9 +120,7 @@ function cutTime(entries: readonly KeyRuns[], start: number, moment: number, end
 
 /** The shortest text that divides the two. */
 export function separator(left: string, right: string): string {
-  let shared = 0;
-  while (shared < left.length && left.charCodeAt(shared) === right.charCodeAt(shared)) shared++;
-  return right.slice(0, shared + 1);
+  return right.slice(0, sharedLength(left, right) + 1);
 }
 
 function clip(entries: readonly KeyRuns[], start: number, end: number): KeyRuns[] {
@@ -141,10 +140,8 @@ function measure(entries: readonly KeyRuns[], rules: LayoutRules): { size: numbe
   let size = 0;
   let before = "";
   const sizes = entries.map(({ key, runs }) => {
-    let shared = 0;
-    while (shared < before.length && before.charCodeAt(shared) === key.charCodeAt(shared)) shared++;
+    let own = KEY_COST + key.length - sharedLength(before, key);
     before = key;
-    let own = KEY_COST + key.length - shared;
     for (const run of runs) own += runSize(run, rules) + VISIT_COST * run.visits.length;
     size += own;
     return own;

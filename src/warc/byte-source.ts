@@ -31,6 +31,17 @@ export function isAsyncSource(source: AnyByteSource): source is AsyncByteSource 
   return "readLater" in source;
 }
 
+/** A file that is open, as far as a source needs it. */
+interface OpenFile {
+  size(): number;
+  read(into: Uint8Array, position: number): number;
+}
+
+/** An open file as a source. Whoever opened it closes it. */
+export function fileSource(file: OpenFile, name: string): ByteSource {
+  return { name, seekable: true, size: file.size(), read: (into, position) => file.read(into, position) };
+}
+
 /** The bytes of a buffer as a source. */
 export function bufferSource(bytes: Uint8Array, name = "(memory)"): ByteSource {
   return {

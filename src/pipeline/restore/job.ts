@@ -5,8 +5,7 @@
 import { dirname } from "node:path";
 import { ArchiveError, formatPlace, loadDigest } from "../../base/index.ts";
 import { type Disk, DurableOutput } from "../../disk/index.ts";
-import { type ByteSource, type Compression, isZip, loadZstd } from "../../warc/index.ts";
-import { fileSource } from "../file-source.ts";
+import { type ByteSource, type Compression, fileSource, isZip, loadZstd } from "../../warc/index.ts";
 import { openInput } from "../inputs.ts";
 import { type LedgerHead, readLedger } from "../ledger.ts";
 import { detectCompression } from "../rewrite.ts";

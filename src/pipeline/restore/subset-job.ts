@@ -9,13 +9,13 @@ import { type ByteSink, type Disk, DurableOutput } from "../../disk/index.ts";
 import {
   type ByteSource,
   type Compression,
+  fileSource,
   HTTP_HEAD_SIZE_MAX,
   loadZstd,
   parseProfile,
   WarcReader,
   type WarcRecord,
 } from "../../warc/index.ts";
-import { fileSource } from "../file-source.ts";
 import { type Input, openInput } from "../inputs.ts";
 import type { ManifestLine } from "../manifest-line.ts";
 import { detectCompression } from "../rewrite.ts";

@@ -29,23 +29,19 @@ export async function* checkPack(
   const absent: Absent = new Map();
   let [places, counters, done] = [0, 0, 0];
   for (const segment of segments) {
-    const findings: Finding[] = [];
     const path = segmentPath(core.folder, segment);
     using file = disk.open(path, "read");
-    scanSegment(file, 0, {
-      verify: options.scrub === true,
-      onRecord: (scanned) => {
-        const { isPlace, isCounter, finding } = judge(core, segment, path, scanned, absent);
-        places += isPlace ? 1 : 0;
-        counters += isCounter ? 1 : 0;
-        if (finding !== undefined) findings.push(finding);
-      },
-      onDamage: (offset, message) => {
-        findings.push({ code: "HT_CORRUPT", message: `${path}:${offset}: ${message}`, file: path, offset });
-        return true;
-      },
-    });
-    yield* findings;
+    for (const scanned of scanSegment(file, 0, options.scrub === true)) {
+      if ("damageAt" in scanned) {
+        const { damageAt: offset, message } = scanned;
+        yield { code: "HT_CORRUPT", message: `${path}:${offset}: ${message}`, file: path, offset };
+        continue;
+      }
+      const { isPlace, isCounter, finding } = judge(core, segment, path, scanned, absent);
+      places += isPlace ? 1 : 0;
+      counters += isCounter ? 1 : 0;
+      if (finding !== undefined) yield finding;
+    }
     options.onProgress?.(++done, segments.length);
   }
   for (const [name, { references, file, offset }] of absent) {

@@ -4,7 +4,7 @@
  * most records that are there twice, of which the later counts.
  */
 import { hash } from "node:crypto";
-import type { Disk } from "../../disk/index.ts";
+import type { Disk, DiskFile } from "../../disk/index.ts";
 import type { VolumeSettings } from "../volume-settings.ts";
 import type { PackCore } from "./pack-core.ts";
 import type { PackRecord } from "./pack-record.ts";
@@ -81,39 +81,32 @@ class Compaction {
 
   /** Whether the segment is gone. */
   private async compact(segment: number): Promise<boolean> {
-    const records = await this.act((core) => this.read(core, segment));
-    if (records === undefined) return false;
-    const isOldest = await this.act((core) => Math.min(...core.state.segments.keys()) === segment);
+    const path = await this.act((core) => segmentPath(core.folder, segment));
+    using file = this.disk.open(path, "read");
+    if (!this.isSound(file)) return false;
+    const isOldest = await this.act((core) => isFirst(core.state.segments.keys(), segment));
     let last: Promise<void> | undefined;
-    for (const [i, scanned] of records.entries()) {
+    let count = 0;
+    for (const scanned of scanSegment(file, 0, false)) {
       const durable = await this.act((core) => {
-        const appended = this.carry(core, segment, scanned, isOldest);
+        const appended = "damageAt" in scanned ? undefined : this.carry(core, segment, scanned, isOldest);
         return appended === undefined ? undefined : { durable: core.durable(appended) };
       });
       // A promise inside an object, so that it is not waited for yet.
       if (durable !== undefined) last = durable.durable;
-      if (i % BATCH === 0) await last;
+      if (++count % BATCH === 0) await last;
     }
     await last;
-    return this.drop(segment);
+    return await this.drop(file, segment);
   }
 
-  private read(core: PackCore, segment: number): ScannedRecord[] | undefined {
-    const path = segmentPath(core.folder, segment);
-    using file = this.disk.open(path, "read");
-    const records: ScannedRecord[] = [];
-    let sound = true;
-    scanSegment(file, 0, {
-      verify: true,
-      onRecord: (scanned) => void records.push(scanned),
-      onDamage: () => {
-        sound = false;
-        return false;
-      },
-    });
-    if (sound) return records;
-    this.damaged.push(path);
-    return undefined;
+  private isSound(file: DiskFile): boolean {
+    for (const scanned of scanSegment(file, 0, true)) {
+      if (!("damageAt" in scanned)) continue;
+      this.damaged.push(file.path);
+      return false;
+    }
+    return true;
   }
 
   /** Appends what has to be kept of a record; absent where nothing has. */
@@ -138,19 +131,30 @@ class Compaction {
     return core.append(kept, data, hash("sha256", data, "hex"));
   }
 
-  /** Nothing leads to the segment any more, and the index knows that: first the file goes, then its entry. */
-  private drop(segment: number): Promise<boolean> {
+  /**
+   * When nothing leads to the segment any more, and the index knows that, first the file goes, then its entry. That
+   * nothing does is looked up record by record: a sum that is wrong must not cost a content.
+   */
+  private drop(file: DiskFile, segment: number): Promise<boolean> {
     return this.act(async (core) => {
       await core.commit();
-      if ((core.state.segments.get(segment)?.live ?? 0) > 0) return false;
+      for (const scanned of scanSegment(file, 0, false)) {
+        if ("damageAt" in scanned) return false;
+        if (scanned.record !== undefined && core.state.block(scanned.record)?.segment === segment) return false;
+      }
       core.files.forget(segment);
-      this.disk.remove(segmentPath(core.folder, segment));
+      this.disk.remove(file.path);
       this.disk.syncFolder(segmentFolder(core.folder));
       core.state.dropSegment(segment);
-      core.changed();
+      core.commitSoon();
       return true;
     });
   }
+}
+
+function isFirst(segments: Iterable<number>, segment: number): boolean {
+  for (const other of segments) if (other < segment) return false;
+  return true;
 }
 
 function usedBytes(core: PackCore): number {

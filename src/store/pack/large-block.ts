@@ -5,13 +5,13 @@
 import { createHash } from "node:crypto";
 import { ArchiveError, type Random } from "../../base/index.ts";
 import { type Disk, type DiskFile, partialPath } from "../../disk/index.ts";
+import { SEPARATOR } from "../../warc/index.ts";
 import type { BlockData } from "../volume.ts";
 import type { RecordPlace } from "./pack-state.ts";
-import { SEPARATOR_SIZE, segmentFolder, segmentPath } from "./segment.ts";
+import { segmentFolder, segmentPath } from "./segment.ts";
 
 /** Room for the header; with all its fields it takes less than 1,000 bytes, and as much again for keys of migrations. */
 export const LARGE_HEAD_SIZE = 4096;
-const SEPARATOR = Buffer.from("\r\n\r\n");
 const PIECE_SIZE = 1 << 18;
 
 export class LargeBlock implements Disposable {
@@ -79,7 +79,7 @@ export class LargeBlock implements Disposable {
     this.disk.rename(this.file.path, segmentPath(this.folder, segment), "refuse");
     this.finished = true;
     this.disk.syncFolder(segmentFolder(this.folder));
-    return { segment, offset: 0, headSize: head.length, end: head.length + this.storedSize + SEPARATOR_SIZE };
+    return { segment, offset: 0, headSize: head.length, end: head.length + this.storedSize + SEPARATOR.length };
   }
 
   [Symbol.dispose](): void {

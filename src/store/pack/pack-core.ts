@@ -8,7 +8,7 @@ import type { VolumeSettings } from "../volume-settings.ts";
 import type { BlockEntry, PackIndex } from "./pack-index.ts";
 import { formatHead, type PackRecord } from "./pack-record.ts";
 import { PackState } from "./pack-state.ts";
-import { listSegments, scanSegment, segmentFolder, segmentPath } from "./segment.ts";
+import { listSegments, type ScanDamage, scanSegment, segmentFolder, segmentPath } from "./segment.ts";
 import { SegmentFiles } from "./segment-files.ts";
 import { type AppendedRecord, SegmentWriter } from "./segment-writer.ts";
 
@@ -92,8 +92,7 @@ export class PackCore {
     const active = afresh ? undefined : this.lastLog(segments);
     this.state.beginReplay();
     for (const segment of segments) {
-      this.readSegment(segment, afresh ? "anything" : segment === active ? "active" : "sealed");
-      if (this.state.uncommitted > UNCOMMITTED_MAX) await this.state.commit(this.state.prepareCommit());
+      await this.readSegment(segment, afresh ? "anything" : segment === active ? "active" : "sealed");
     }
     this.state.endReplay();
     const present = new Set(segments);
@@ -126,33 +125,35 @@ export class PackCore {
    * unless the index was lost: then only a segment without any whole record is emptied. All else is damage, which is told
    * and passed over.
    */
-  private readSegment(segment: number, kind: "active" | "sealed" | "anything"): void {
-    const from = this.state.segments.get(segment)?.end ?? 0;
+  private async readSegment(segment: number, kind: "active" | "sealed" | "anything"): Promise<void> {
     const path = segmentPath(this.folder, segment);
-    const damage: Warning[] = [];
-    let end = from;
+    let end = this.state.segments.get(segment)?.end ?? 0;
+    const damage: ScanDamage[] = [];
     {
       using file = this.options.disk.open(path, "update");
-      if (file.size() <= from) return;
-      end = scanSegment(file, from, {
-        verify: true,
-        onRecord: ({ record, offset, headSize, end: recordEnd }) => {
-          const place = { segment, offset, headSize, end: recordEnd };
-          if (record === undefined) this.state.extend(place);
-          else this.state.apply(record, place);
-        },
-        onDamage: (offset, message) => {
-          damage.push({ code: "HT_CORRUPT", message: `${path}: ${message}`, file: path, offset });
-          return kind !== "active";
-        },
-      });
-      // What was read may not be durable yet, and the index is about to rely on it.
+      if (file.size() <= end) return;
+      // What is read may not be durable yet, and the index is about to rely on it.
       file.sync();
+      for (const scanned of scanSegment(file, end, true)) {
+        if ("damageAt" in scanned) {
+          damage.push(scanned);
+          if (kind === "active") break;
+          continue;
+        }
+        end = scanned.end;
+        const place = { segment, offset: scanned.offset, headSize: scanned.headSize, end };
+        if (scanned.record === undefined) this.state.extend(place);
+        else this.state.apply(scanned.record, place);
+        if (this.state.uncommitted > UNCOMMITTED_MAX) await this.state.commit(this.state.prepareCommit());
+      }
     }
-    if (damage.length === 0) return;
-    const isTorn = kind === "active" || (damage[0]!.offset >= end && (kind === "sealed" || end === 0));
+    const [first] = damage;
+    if (first === undefined) return;
+    const isTorn = kind === "active" || (first.damageAt >= end && (kind === "sealed" || end === 0));
     if (isTorn) return this.cut(segment, end);
-    for (const warning of damage) this.options.onWarning?.(warning);
+    for (const { damageAt: offset, message } of damage) {
+      this.options.onWarning?.({ code: "HT_CORRUPT", message: `${path}: ${message}`, file: path, offset });
+    }
     this.state.extend({ segment, end: this.options.disk.stat(path)!.sizeBytes });
   }
 
@@ -231,7 +232,7 @@ export class PackCore {
   }
 
   nextSegment(): number {
-    return Math.max(...this.state.segments.keys(), this.writer.segment) + 1;
+    return Math.max(this.state.highestSegment, this.writer.segment) + 1;
   }
 
   /** Every block that the index knows, in order, from a signature on. */
@@ -254,12 +255,8 @@ export class PackCore {
     }
   }
 
-  /** A large block was taken into the state. */
-  changed(): void {
-    this.commitSoon();
-  }
-
-  private commitSoon(): void {
+  /** The index learns of what happened before long. */
+  commitSoon(): void {
     if (this.committing !== undefined) return;
     void this.commit(COMMIT_DELAY_MS).catch(() => {
       // It was noted as the failure, which every later call meets.

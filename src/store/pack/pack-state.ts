@@ -28,6 +28,8 @@ export interface RecordPlace {
 
 export class PackState {
   readonly segments: Map<number, SegmentState>;
+  /** The highest number of a segment so far. */
+  highestSegment = 0;
   private readonly index: PackIndex;
   private current = new Changes();
   /** What is on its way into the index. */
@@ -40,6 +42,7 @@ export class PackState {
   constructor(index: PackIndex) {
     this.index = index;
     this.segments = index.segments();
+    for (const segment of this.segments.keys()) this.highestSegment = Math.max(this.highestSegment, segment);
     this.totals = { ...index.state.totals };
     this.lastSequence = index.state.sequence;
   }
@@ -175,6 +178,7 @@ export class PackState {
   }
 
   private setSegment(segment: number, state: SegmentState): void {
+    this.highestSegment = Math.max(this.highestSegment, segment);
     this.segments.set(segment, state);
     this.current.segments.set(segment, state);
   }

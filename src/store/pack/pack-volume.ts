@@ -289,7 +289,7 @@ export class PackVolume implements LocalVolume {
       core.fail(error);
       throw error;
     }
-    core.changed();
+    core.commitSoon();
     return Promise.resolve();
   }
 
@@ -355,7 +355,8 @@ export class PackVolume implements LocalVolume {
   left(address: BlockAddress): Promise<void> {
     return this.act(async (core) => {
       const entry = core.state.block(address);
-      if (entry?.leaving !== true) return;
+      // Said again, it waits for the first one.
+      if (entry?.leaving !== true) return core.settle();
       await this.append(
         core,
         changeRecord(core.state, this.settings, address.signature, entry, { change: "left", references: 0 }),

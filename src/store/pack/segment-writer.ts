@@ -4,10 +4,9 @@
  * before what it refers to.
  */
 import { AppendLog, type Disk } from "../../disk/index.ts";
+import { SEPARATOR } from "../../warc/index.ts";
 import { formatWarcinfo } from "./pack-record.ts";
-import { SEPARATOR_SIZE, segmentFolder, segmentPath } from "./segment.ts";
-
-const SEPARATOR = Buffer.from("\r\n\r\n");
+import { segmentFolder, segmentPath } from "./segment.ts";
 
 export interface AppendedRecord {
   readonly segment: number;
@@ -52,7 +51,7 @@ export class SegmentWriter {
 
   append(head: Buffer, data: Uint8Array): AppendedRecord {
     const offset = this.end;
-    this.end += head.length + data.length + SEPARATOR_SIZE;
+    this.end += head.length + data.length + SEPARATOR.length;
     const durable = this.log.append(head, data, SEPARATOR);
     return { segment: this.segment, offset, headSize: head.length, end: this.end, durable };
   }

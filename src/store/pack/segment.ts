@@ -3,13 +3,11 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { ArchiveError } from "../../base/index.ts";
 import type { Disk, DiskFile } from "../../disk/index.ts";
-import { WarcReader, type WarcRecord } from "../../warc/index.ts";
+import { fileSource, SEPARATOR, WarcReader, type WarcRecord } from "../../warc/index.ts";
 import { holdsChecksum, type PackRecord, parseHead } from "./pack-record.ts";
 
 const FOLDER = "segments";
 const NAME = /^(\d{6,})\.warc$/;
-/** Behind every record: two line ends. */
-export const SEPARATOR_SIZE = 4;
 
 export function segmentFolder(folder: string): string {
   return join(folder, FOLDER);
@@ -38,40 +36,35 @@ export interface ScannedRecord {
   readonly end: number;
 }
 
-export interface ScanEvents {
-  onRecord(scanned: ScannedRecord): void;
-  /** What lies there is no whole record. Says whether to look for the next one. */
-  onDamage(offset: number, message: string): boolean;
-  /** Whether to read the bytes of blocks and hold them against their digests. */
-  readonly verify: boolean;
+/** What lies there is no whole record. */
+export interface ScanDamage {
+  readonly damageAt: number;
+  readonly message: string;
 }
 
-/** Reads a segment from `start` on; the end of what is whole and in order. */
-export function scanSegment(file: DiskFile, start: number, events: ScanEvents): number {
+/**
+ * The records of a segment from `start` on, each as it is read, and what is damaged between them; after damage the next
+ * whole record is looked for. With `verify` the bytes of blocks are read and held against their digests.
+ */
+export function* scanSegment(file: DiskFile, start: number, verify: boolean): Generator<ScannedRecord | ScanDamage> {
   let position = start;
-  const source = {
-    name: file.path,
-    seekable: true,
-    size: file.size(),
-    read: (into: Uint8Array, at: number) => file.read(into, at),
-  };
-  if (source.size <= start) return start;
+  const source = fileSource(file, file.path);
+  const size = source.size!;
+  if (size <= start) return;
   const reader = new WarcReader(source, { start, onWarning: () => {} });
   try {
     for (const record of reader) {
-      if (record.offset !== position && !events.onDamage(position, "bytes that are no record")) return position;
+      if (record.offset !== position) yield { damageAt: position, message: "bytes that are no record" };
       const { offset } = record;
-      const scanned = examine(record, events.verify);
-      if (typeof scanned === "string") {
-        if (!events.onDamage(offset, scanned)) return offset;
+      const scanned = examine(record, verify);
+      if (typeof scanned === "string") yield { damageAt: offset, message: scanned };
+      else if (scanned.end > size) yield { damageAt: offset, message: "cut off" };
+      else {
+        position = scanned.end;
+        yield scanned;
         continue;
       }
-      if (scanned.end > source.size) {
-        events.onDamage(offset, "cut off");
-        return offset;
-      }
-      position = scanned.end;
-      events.onRecord(scanned);
+      position = offset;
     }
   } catch (error) {
     // Not a single record is in it. What that means is for who asked to say.
@@ -79,8 +72,7 @@ export function scanSegment(file: DiskFile, start: number, events: ScanEvents): 
   } finally {
     reader.close();
   }
-  if (position < source.size) events.onDamage(position, "bytes that are no record");
-  return position;
+  if (position < size) yield { damageAt: position, message: "bytes that are no record" };
 }
 
 /** The record, or what is wrong with it. */
@@ -102,5 +94,5 @@ function examine(record: WarcRecord, verify: boolean): ScannedRecord | string {
     if (size !== blockSize) return "cut off";
     if (`sha256:${hash.digest("hex")}` !== claim) return "a block that does not hold its digest";
   }
-  return { record: parsed, offset, headSize, end: offset + headSize + blockSize + SEPARATOR_SIZE };
+  return { record: parsed, offset, headSize, end: offset + headSize + blockSize + SEPARATOR.length };
 }
