@@ -1,12 +1,11 @@
 /** Blocks as HTTP answers have them: the header in header fields, the data as body. */
-import type { IncomingHttpHeaders } from "node:http";
 import { BlockField } from "../block-fields.ts";
 import type { BlockAddress } from "../content-key.ts";
 import type { BlockData, BlockInfo, ByteRange, OpenBlock } from "../volume.ts";
 import { notOurs } from "../wire/block-json.ts";
 import { parseSize } from "../wire/protocol.ts";
 import { lateData } from "./late-data.ts";
-import type { Link, Reply } from "./link.ts";
+import type { Link, Reply, ReplyHeaders } from "./link.ts";
 
 /** `again` asks for the data anew, see `lateData`. */
 export function openedBlock(
@@ -19,7 +18,7 @@ export function openedBlock(
   return { ...info, data: reply.rest === undefined ? reply.body : lateData(link, reply.rest, again) };
 }
 
-function blockInfoIn(address: BlockAddress, headers: IncomingHttpHeaders): BlockInfo {
+function blockInfoIn(address: BlockAddress, headers: ReplyHeaders): BlockInfo {
   return {
     signature: address.signature.toUpperCase(),
     overflow: address.overflow,
@@ -31,15 +30,15 @@ function blockInfoIn(address: BlockAddress, headers: IncomingHttpHeaders): Block
 }
 
 /** Of a range, the size of the whole stands behind a slash. */
-function storedSizeIn(headers: IncomingHttpHeaders): number {
+function storedSizeIn(headers: ReplyHeaders): number {
   const range = headers["content-range"];
-  if (range === undefined) return sizeIn(headers, "Content-Length");
+  if (typeof range !== "string") return sizeIn(headers, "Content-Length");
   const [, whole] = /\/(\d{1,15})$/.exec(range) ?? [];
   if (whole === undefined) throw notOurs("no size of the whole");
   return Number(whole);
 }
 
-function sizeIn(headers: IncomingHttpHeaders, name: string): number {
+function sizeIn(headers: ReplyHeaders, name: string): number {
   try {
     return parseSize(fieldIn(headers, name), name);
   } catch {
@@ -47,13 +46,13 @@ function sizeIn(headers: IncomingHttpHeaders, name: string): number {
   }
 }
 
-function fieldIn(headers: IncomingHttpHeaders, name: string): string {
+function fieldIn(headers: ReplyHeaders, name: string): string {
   const value = headers[name.toLowerCase()];
   if (typeof value !== "string" || value === "") throw notOurs(`no ${name}`);
   return value;
 }
 
-export function formerKeysIn(headers: IncomingHttpHeaders): string[] {
+export function formerKeysIn(headers: ReplyHeaders): string[] {
   const text = headers[BlockField.former.toLowerCase()];
   return typeof text === "string" && text !== "" ? text.split(" ") : [];
 }

@@ -14,7 +14,7 @@ export class Channel {
 
   constructor(link: Link, path: string, contentType: string) {
     this.link = link;
-    this.request = link.begin("POST", path, { "Content-Type": contentType });
+    this.request = link.begin("POST", path, { "Content-Type": contentType }, true);
     // Silence is judged by whoever knows whether something is waited for.
     this.request.setTimeout(0);
     this.reply = new Promise((resolve, reject) => {

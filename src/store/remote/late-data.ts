@@ -1,20 +1,17 @@
 /** Data of a block that is too large to hold: taken from the answer while it is there, or asked for once more. */
-import type { IncomingMessage } from "node:http";
 import type { BlockData } from "../volume.ts";
-import type { Link } from "./link.ts";
+import type { Link, StreamedBody } from "./link.ts";
 
 /** An answer that nobody takes for so long is let go, for it keeps a connection. */
 const LEFT_ALONE_MS = 5000;
 
 /** `again` asks for the data anew, where it was left alone for long. */
-export function lateData(link: Link, answer: IncomingMessage, again: () => Promise<BlockData>): BlockData {
+export function lateData(link: Link, answer: StreamedBody, again: () => Promise<BlockData>): BlockData {
   let isLetGo = false;
   const timer = setTimeout(() => {
     isLetGo = true;
     answer.destroy();
   }, LEFT_ALONE_MS).unref();
-  // Nobody may be there to hear of it.
-  answer.on("error", () => {});
   return (async function* () {
     clearTimeout(timer);
     if (!isLetGo) yield* receivedPieces(link, answer);
@@ -27,8 +24,8 @@ export function lateData(link: Link, answer: IncomingMessage, again: () => Promi
 }
 
 /** The body of an answer as it comes. Leaving off closes the connection. */
-export async function* receivedPieces(link: Link, answer: IncomingMessage): AsyncGenerator<Uint8Array> {
-  const pieces = answer[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
+export async function* receivedPieces(link: Link, answer: StreamedBody): AsyncGenerator<Uint8Array> {
+  const pieces = answer[Symbol.asyncIterator]();
   try {
     for (;;) {
       // Only while we wait: a reader may take its time.

@@ -2,19 +2,15 @@
  * Requests to a volume server: connections that are kept, timeouts, and another try where the connection failed. Whoever
  * asks for a change names his request, so that another try of it counts once.
  */
-import {
-  type ClientRequest,
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingHttpHeaders,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-} from "node:http";
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type OutgoingHttpHeaders } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { ArchiveError, type Random, systemRandom } from "../../base/index.ts";
 import type { BlockData } from "../volume.ts";
 import { membersOf, notOurs, parseJson } from "../wire/block-json.ts";
 import { fromWireError, WIRE_HEADER_SIZE_MAX } from "../wire/protocol.ts";
+import { UnfamiliarAnswer } from "./answer-reader.ts";
+import { receive } from "./node-answer.ts";
+import { PlainPool } from "./plain-pool.ts";
 import { pump } from "./pump.ts";
 
 export interface RemoteOptions {
@@ -44,12 +40,20 @@ export interface Call {
   readonly heldSizeMax?: number | undefined;
 }
 
+/** By their names in small letters. */
+export type ReplyHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
 export interface Reply {
   readonly status: number;
-  readonly headers: IncomingHttpHeaders;
+  readonly headers: ReplyHeaders;
   readonly body: Buffer;
   /** Where the answer is larger than was to be held: all of it. */
-  readonly rest?: IncomingMessage | undefined;
+  readonly rest?: StreamedBody | undefined;
+}
+
+/** A body as it comes. It is to be read to its end, or destroyed. */
+export interface StreamedBody extends AsyncIterable<Uint8Array> {
+  destroy(error?: Error): void;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -58,7 +62,8 @@ const RETRY_DELAY_MS = 50;
 const RETRY_DELAY_MS_MAX = 2000;
 const CONNECTIONS_MAX = 64;
 const HELD_SIZE_MAX = 64 << 20;
-const EMPTY = Buffer.alloc(0);
+const PATH = /^[\x21-\x7e]+$/;
+const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 export class Link {
   readonly url: string;
@@ -67,6 +72,12 @@ export class Link {
   private readonly retryDelayMs: number;
   private readonly random: Random;
   private readonly authorization: string | undefined;
+  /** For what is asked and answered at once. */
+  private readonly pool: PlainPool;
+  /** Whether all answers so far were of the kind that the pool knows. */
+  private isFamiliar = true;
+  /** The fields that every request of the pool has. */
+  private readonly ownFields: string;
   private readonly agent: HttpAgent | HttpsAgent;
   /** Its connections are used once. */
   private readonly freshAgent: HttpAgent | HttpsAgent;
@@ -75,7 +86,7 @@ export class Link {
   private readonly open: typeof httpRequest;
   private readonly prefix: string;
 
-  /** Throws HT_USAGE for what is not the URL of a server. */
+  /** Throws HT_USAGE for what is not the URL of a server, and for a token that cannot be sent. */
   constructor(options: RemoteOptions) {
     const url = parseUrl(options.url);
     this.url = url.href.replace(/\/$/, "");
@@ -87,10 +98,11 @@ export class Link {
     this.authorization = options.token === undefined ? undefined : `Bearer ${options.token}`;
     const isSecure = url.protocol === "https:";
     const ca = typeof options.ca === "object" ? Buffer.from(options.ca) : options.ca;
+    const countMax = options.connectionCountMax ?? CONNECTIONS_MAX;
     const kept = {
       noDelay: true,
       timeout: this.timeoutMs,
-      maxSockets: options.connectionCountMax ?? CONNECTIONS_MAX,
+      maxSockets: countMax,
       ...(ca === undefined ? {} : { ca }),
     };
     const Agent = isSecure ? HttpsAgent : HttpAgent;
@@ -99,6 +111,9 @@ export class Link {
     this.open = isSecure ? (httpsRequest as typeof httpRequest) : httpRequest;
     this.hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
     this.port = url.port || (isSecure ? "443" : "80");
+    const { hostname, timeoutMs } = this;
+    this.pool = new PlainPool({ isSecure, hostname, port: Number(this.port), ca, timeoutMs }, countMax);
+    this.ownFields = `Host: ${url.host}\r\n${this.authorization === undefined ? "" : formatField("Authorization", this.authorization)}`;
   }
 
   newRequestId(): string {
@@ -145,14 +160,62 @@ export class Link {
     return new Promise((resolve) => setTimeout(resolve, delayMs * share));
   }
 
-  private send(call: Call): Promise<Reply> {
+  private async send(call: Call): Promise<Reply> {
+    const { body } = call;
+    if (this.isFamiliar && (body === undefined || body instanceof Uint8Array)) {
+      try {
+        return await this.sendPlain(call, body);
+      } catch (error) {
+        if (!(error instanceof UnfamiliarAnswer)) throw this.unavailable(error);
+      }
+      // Something stands between us and the server, or in its place, and it will not change its ways.
+      this.isFamiliar = false;
+      this.pool.close();
+    }
+    return await this.sendByNode(call);
+  }
+
+  private async sendPlain(call: Call, body: Uint8Array | undefined): Promise<Reply> {
+    const { method, heldSizeMax } = call;
+    const head = this.formatHead(call);
+    const answer = await this.pool.ask({
+      head,
+      body,
+      isHead: method === "HEAD",
+      heldSizeMax: heldSizeMax ?? HELD_SIZE_MAX,
+    });
+    const { status, rest } = answer;
+    if (rest !== undefined && (heldSizeMax === undefined || status >= 300)) {
+      rest.destroy();
+      throw notOurs("too large");
+    }
+    return answer;
+  }
+
+  /** Throws HT_USAGE for what would mean something else in a header. */
+  private formatHead({ method, path, headers, body }: Call): string {
+    if (!PATH.test(path)) throw new ArchiveError("HT_USAGE", `not a path: ${path.slice(0, 200)}`);
+    let text = `${method} ${this.prefix}${path} HTTP/1.1\r\n${this.ownFields}`;
+    for (const name in headers) text += formatField(name, String(headers[name]));
+    if (method !== "GET" && method !== "HEAD" && headers?.["Content-Length"] === undefined) {
+      text += `Content-Length: ${body instanceof Uint8Array ? body.length : 0}\r\n`;
+    }
+    return `${text}\r\n`;
+  }
+
+  private sendByNode(call: Call): Promise<Reply> {
     const { method, path, headers = {}, body, heldSizeMax } = call;
     return new Promise((resolve, reject) => {
       const isHeld = body === undefined || body instanceof Uint8Array;
       const request = this.begin(method, path, headers, !isHeld);
       request.on("error", (cause) => reject(this.unavailable(cause)));
       request.on("timeout", () => request.destroy(new Error(`no sign of life for ${this.timeoutMs} ms`)));
-      request.on("response", (response) => this.receive(request, response, heldSizeMax, resolve, reject));
+      request.on("response", (response) => {
+        receive(request, response, heldSizeMax ?? HELD_SIZE_MAX, heldSizeMax !== undefined).then(
+          resolve,
+          (cause: unknown) => reject(this.unavailable(cause)),
+        );
+      });
       if (isHeld) request.end(body);
       else
         pump(request, body, headers["Content-Length"] as number | undefined).catch((error: Error) => {
@@ -160,37 +223,6 @@ export class Link {
           request.destroy();
         });
     });
-  }
-
-  private receive(
-    request: ClientRequest,
-    response: IncomingMessage,
-    heldSizeMax: number | undefined,
-    resolve: (reply: Reply) => void,
-    reject: (error: Error) => void,
-  ): void {
-    const { statusCode: status = 0, headers } = response;
-    const size = Number(headers["content-length"] ?? 0);
-    if (heldSizeMax !== undefined && size > heldSizeMax && status < 300) {
-      request.setTimeout(0);
-      resolve({ status, headers, body: EMPTY, rest: response });
-      return;
-    }
-    let body: Buffer = EMPTY;
-    let more: Buffer[] | undefined;
-    let held = 0;
-    response.on("data", (piece: Buffer) => {
-      held += piece.length;
-      if (held > Math.max(heldSizeMax ?? 0, HELD_SIZE_MAX)) response.destroy(notOurs("too large"));
-      if (held === piece.length) body = piece;
-      else (more ??= [body]).push(piece);
-    });
-    response.on("end", () => {
-      // What was still to be sent has been answered already.
-      if (!request.writableFinished) request.destroy();
-      resolve({ status, headers, body: more === undefined ? body : Buffer.concat(more) });
-    });
-    response.on("error", (cause) => reject(this.unavailable(cause)));
   }
 
   unavailable(cause: unknown): ArchiveError {
@@ -211,6 +243,7 @@ export class Link {
   }
 
   close(): void {
+    this.pool.close();
     this.agent.destroy();
     this.freshAgent.destroy();
   }
@@ -218,6 +251,12 @@ export class Link {
 
 export function isUnavailable(error: unknown): boolean {
   return error instanceof ArchiveError && error.code === "HT_PEER_UNAVAILABLE";
+}
+
+/** Throws HT_USAGE for a value that would end the field, or be none. */
+function formatField(name: string, value: string): string {
+  if (FIELD_VALUE.test(value)) return `${name}: ${value}\r\n`;
+  throw new ArchiveError("HT_USAGE", `${name} cannot have a control character in its value`);
 }
 
 function parseUrl(text: string): URL {

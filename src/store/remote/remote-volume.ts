@@ -186,7 +186,7 @@ export class RemoteVolume implements Volume {
     if (reply.status !== 200) throw this.link.refusal(reply);
     const filter = SignatureFilter.decode(reply.body);
     const { etag } = reply.headers;
-    if (etag !== undefined) this.filterSeen = { tag: etag, filter };
+    if (typeof etag === "string") this.filterSeen = { tag: etag, filter };
     return filter;
   }
 
