@@ -1,6 +1,6 @@
 export { checkAdoption } from "./adoption.ts";
 export * from "./block-fields.ts";
-export { openEach, storeEach } from "./bulk.ts";
+export { carryOut, notHere, openEach, storeEach } from "./bulk.ts";
 export { type Codec, Codecs, gather, HELD_SIZE_MAX } from "./codec.ts";
 export { loadCodec } from "./codec-module.ts";
 export * from "./content-check.ts";

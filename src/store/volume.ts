@@ -63,6 +63,17 @@ export interface StoreRequest {
   readonly requestId?: string | undefined;
 }
 
+/** A reference that is counted among many stores, as `refer` does it. */
+export interface CountRequest {
+  readonly signature: string;
+  readonly size: number;
+  readonly requestId?: string | undefined;
+  readonly data?: undefined;
+}
+
+/** One request among many: a content to be stored, or one that is hoped to be there. */
+export type BulkRequest = StoreRequest | CountRequest;
+
 /** What became of a content: a block of its own, or a reference to one. Its header is as it was right after. */
 export interface StoreReceipt extends BlockInfo {
   readonly outcome: "new" | "duplicate";
@@ -126,8 +137,11 @@ export interface Volume extends AsyncDisposable {
    */
   store(request: StoreRequest): Promise<StoreReceipt>;
 
-  /** Several stores under way at once, answered in their order. */
-  storeAll(requests: AsyncIterable<StoreRequest> | Iterable<StoreRequest>): AsyncIterable<StoreAnswer>;
+  /**
+   * Several stores under way at once, answered in their order. A request without data counts a reference, and its answer
+   * is HT_NOT_FOUND where there is no block with this signature and size.
+   */
+  storeAll(requests: AsyncIterable<BulkRequest> | Iterable<BulkRequest>): AsyncIterable<StoreAnswer>;
 
   /** The blocks with each of these signatures, in order of overflow numbers. */
   find(signatures: readonly string[]): Promise<readonly (readonly BlockInfo[])[]>;

@@ -1,5 +1,6 @@
 /** Of the suite of volumes: many requests in one call, and many calls at once. */
 import { expect, it } from "vitest";
+import type { ArchiveError } from "../base/index.ts";
 import type { StoreRequest } from "../store/index.ts";
 import { collect, contentIn, contentOf, mixedBytes, storing } from "./volume-contents.ts";
 import type { Use } from "./volume-suite.ts";
@@ -36,6 +37,29 @@ export function describeBulk(use: Use): void {
       expect(await volume.describe()).toMatchObject({ blocks: 21, references: 22 * (round + 1) });
     }
     expect(await collect(volume.storeAll([]))).toEqual([]);
+  });
+
+  it("counts references among many stores, where there is something to refer to", async () => {
+    const { volume } = use();
+    const [one, other] = [contents[3]!, contents[4]!];
+    const counting = ({ signature, size }: typeof one, requestId?: string) => ({ signature, size, requestId });
+    await volume.store(storing(one));
+    const requests = [
+      counting(one, "named"),
+      counting(one, "named"),
+      counting({ ...one, size: one.size + 1 }),
+      storing(other),
+      counting(contents[5]!),
+      counting(one, "a b"),
+      counting(one),
+    ];
+    const told = (await collect(volume.storeAll(requests))).map((answer) =>
+      "receipt" in answer ? [answer.receipt.outcome, answer.receipt.references] : (answer.error as ArchiveError).code,
+    );
+    const counted = (references: number) => ["duplicate", references];
+    const none = "HT_NOT_FOUND";
+    expect(told).toEqual([counted(2), counted(2), none, ["new", 1], none, "HT_USAGE", counted(3)]);
+    expect(await volume.find([one.signature, contents[5]!.signature])).toMatchObject([[{ references: 3 }], []]);
   });
 
   it("opens many blocks in order, absent where there is none", async () => {

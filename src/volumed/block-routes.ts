@@ -13,6 +13,7 @@ import {
   formatBlockInfo,
   formatReceipt,
   MediaType,
+  notHere,
   type OpenBlock,
   parseBlockAddress,
   parseMode,
@@ -113,7 +114,7 @@ export function referToBlock(service: VolumeService, exchange: Exchange, name: s
     service
       .track(service.volume.refer({ signature, size, requestId, compared }))
       .then((receipt) => {
-        if (receipt === undefined) throw notThere({ signature, overflow: 0 });
+        if (receipt === undefined) throw notHere({ signature, overflow: 0 });
         sendReceipt(service, exchange, receipt);
       })
       .catch(exchange.fail);
@@ -126,7 +127,7 @@ export function removeBlock(service: VolumeService, exchange: Exchange, name: st
   service
     .track(service.volume.remove(address, requestIdOf(exchange.request.headers)))
     .then((info) => {
-      if (info === undefined) throw notThere(address);
+      if (info === undefined) throw notHere(address);
       service.noteRemoval(info.references);
       exchange.sendJson(200, info.references === 0 ? "removed" : "dereferenced", formatBlockInfo(info));
     })
@@ -138,7 +139,7 @@ export function headBlock(service: VolumeService, exchange: Exchange, name: stri
   exchange.isWithVolume = true;
   findBlock(service, address)
     .then((info) => {
-      if (info === undefined) throw notThere(address);
+      if (info === undefined) throw notHere(address);
       const headers = blockHeaders(service, info);
       headers["Content-Length"] = info.storedSize;
       exchange.outcome = "found";
@@ -164,7 +165,7 @@ export function getBlock(service: VolumeService, exchange: Exchange, name: strin
   service.volume
     .open(address)
     .then((block) => {
-      if (block === undefined) throw notThere(address);
+      if (block === undefined) throw notHere(address);
       return sendBlock(service, exchange, block);
     })
     .catch(exchange.fail);
@@ -192,7 +193,7 @@ async function getRange(
   text: string,
 ): Promise<void> {
   const info = await findBlock(service, address);
-  if (info === undefined) throw notThere(address);
+  if (info === undefined) throw notHere(address);
   const range = parseRange(text, info.storedSize);
   const headers = blockHeaders(service, info);
   if (range === "unsatisfiable") {
@@ -202,7 +203,7 @@ async function getRange(
     return;
   }
   const block = await service.volume.open(address, range);
-  if (block === undefined) throw notThere(address);
+  if (block === undefined) throw notHere(address);
   if (range === undefined) return sendBlock(service, exchange, block);
   if (block.storedSize !== info.storedSize) {
     throw new ArchiveError("HT_CHANGED", `${formatAddress(address)} was removed and came back while it was read`);
@@ -251,8 +252,4 @@ function parseRange(text: string, size: number): ByteRange | "unsatisfiable" | u
   const end = last === "" ? size : Math.min(size, Number(last) + 1);
   if (last !== "" && Number(last) < start) return undefined;
   return start >= size ? "unsatisfiable" : { start, end };
-}
-
-export function notThere(address: BlockAddress): ArchiveError {
-  return new ArchiveError("HT_NOT_FOUND", `no block ${formatAddress(address)} here`);
 }

@@ -90,6 +90,7 @@ describe("POST /store", () => {
         record(good, { compression: "lzma" }),
         record(good, { signature: "AB" }),
         record(good, { mode: "odd" as "regular" }),
+        record(good, { mode: "reference" as "regular" }),
         record(good, { requestId: "a b" }),
         record(good, { algorithm: "sha1", signature: signatureOf("sha1", good) }),
         record(large, { signature: signatureOf("sha256", good) }),
@@ -104,7 +105,7 @@ describe("POST /store", () => {
     );
     const usage = "HT_USAGE";
     const signature = "HT_SIGNATURE";
-    const first = ["new", signature, "HT_CODEC", usage, usage, usage, usage];
+    const first = ["new", signature, "HT_CODEC", usage, usage, usage, usage, usage];
     expect(told).toEqual([...first, signature, "HT_TOO_LARGE", signature, "new", "duplicate"]);
     expect(memory.blocks.size).toBe(2);
   });

@@ -1,7 +1,7 @@
 /** The steps of a migration, `/moves/…`, in the words of `Volume`. */
 import { ArchiveError } from "../base/index.ts";
-import { BlockField, parseBlockAddress, parseSize, WIRE_HEADER_SIZE_MAX } from "../store/index.ts";
-import { contentOf, headerOf, notThere, piecemeal, requestIdOf, sendBlock, sendReceipt } from "./block-routes.ts";
+import { BlockField, notHere, parseBlockAddress, parseSize, WIRE_HEADER_SIZE_MAX } from "../store/index.ts";
+import { contentOf, headerOf, piecemeal, requestIdOf, sendBlock, sendReceipt } from "./block-routes.ts";
 import { readBody } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
 import type { VolumeService } from "./service.ts";
@@ -15,7 +15,7 @@ export async function leave(service: VolumeService, exchange: Exchange, name: st
   const address = parseBlockAddress(name);
   exchange.isWithVolume = true;
   const block = await service.track(service.volume.leave(address));
-  if (block === undefined) throw notThere(address);
+  if (block === undefined) throw notHere(address);
   const keys = block.formerKeys.join(" ");
   if (keys.length > FORMER_KEYS_LENGTH_MAX) {
     throw new ArchiveError("HT_TOO_LARGE", `${name} has more former keys than can be told at once`);

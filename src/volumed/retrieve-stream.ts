@@ -6,12 +6,12 @@ import {
   formatBreakRecord,
   formatRefusal,
   MediaType,
+  notHere,
   type OpenBlock,
   RECORD_SEPARATOR,
   toWireError,
 } from "../store/index.ts";
 import { AddressLines } from "./address-lines.ts";
-import { notThere } from "./block-routes.ts";
 import type { Exchange } from "./exchange.ts";
 import { RecordBatch } from "./record-batch.ts";
 import type { VolumeService } from "./service.ts";
@@ -62,7 +62,7 @@ export class RetrieveStream {
       for await (const block of this.service.volume.openAll(this.addresses())) {
         const address = this.asked.shift()!;
         if (block !== undefined) await this.send(block);
-        else await this.add(formatRefusal(this.service.stamp, address, toWireError(notThere(address))));
+        else await this.add(formatRefusal(this.service.stamp, address, toWireError(notHere(address))));
         this.service.metrics.count("bulk-retrieve", block === undefined ? "HT_NOT_FOUND" : "found");
       }
       return true;

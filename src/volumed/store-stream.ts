@@ -4,6 +4,7 @@
  */
 import { ArchiveError } from "../base/index.ts";
 import {
+  carryOut,
   formatBreak,
   MediaType,
   parseStoreHead,
@@ -81,8 +82,16 @@ export class StoreStream {
       this.lines.add(Promise.reject(error as Error), 0);
       return this.reader.isReading ? this.reader.skip() : undefined;
     }
-    const data = piecemeal(record.data, request.size);
-    const answer = this.service.track(this.service.volume.store({ ...request, data }));
+    const { mode, signature, size, requestId } = request;
+    if (mode === "reference") {
+      this.lines.add(this.service.track(carryOut(this.service.volume, { signature, size, requestId })), 0);
+      return undefined;
+    }
+    const data = piecemeal(record.data, size);
+    const { compression } = request;
+    const answer = this.service.track(
+      this.service.volume.store({ signature, size, mode, compression, data, requestId }),
+    );
     this.lines.add(answer, data instanceof Uint8Array ? data.length : 0);
     return data instanceof Uint8Array ? undefined : this.finishPieces(answer);
   }

@@ -394,48 +394,6 @@ describe("retrieving", () => {
   });
 });
 
-describe("storing many", () => {
-  it("is answered in order, each by itself, and takes few requests", async () => {
-    const { instance, calls, inner } = setUp(3);
-    await instance.refreshFilters();
-    calls();
-    const items = Array.from({ length: 3000 }, (_, i) => ({
-      content: contentOf(`content ${i % 1000}`),
-      ...(i % 1500 === 7 ? { compression: "rar" } : {}),
-    }));
-    const answers = await allOf(instance.storeAll(items));
-    expect(answers).toHaveLength(3000);
-    for (const [i, answer] of answers.entries()) {
-      if (i % 1500 === 7) expect(answer).toMatchObject({ error: { code: "HT_CODEC" } });
-      else expect(answer).toMatchObject({ stored: { key: { signature: signatureOf("sha256", items[i]!.content) } } });
-    }
-    const requests = calls().join(" ").split(" ");
-    expect(requests.filter((name) => name === "storeAll").length).toBeLessThan(40);
-    expect(requests.filter((name) => name === "store")).toEqual([]);
-    const blocks = inner.flatMap((volume) => [...volume.blocks.values()]);
-    expect(blocks.reduce((sum, { references }) => sum + references, 0)).toBe(2998);
-    expect(blocks).toHaveLength(1000);
-  });
-
-  it("goes on with the other volumes when one breaks in the middle", async () => {
-    const { instance, volumes } = setUp(3);
-    const items = Array.from({ length: 600 }, (_, i) => ({ content: contentOf(`content ${i}`) }));
-    async function* breaking() {
-      for (const [i, item] of items.entries()) {
-        if (i === 300) volumes[1]!.isDown = true;
-        if (i % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
-        yield item;
-      }
-    }
-    const answers = await allOf(instance.storeAll(breaking()));
-    expect(answers.filter((answer) => "error" in answer)).toEqual([]);
-    volumes[1]!.isDown = false;
-    for (const [i, answer] of answers.entries()) {
-      expect(await textAt(instance, (answer as { stored: { key: ContentKey } }).stored.key)).toBe(`content ${i}`);
-    }
-  });
-});
-
 describe("deleting and listing", () => {
   it("takes back references, and the content with the last one", async () => {
     const { instance } = setUp(2);

@@ -113,7 +113,8 @@ export class Member implements PlacedVolume {
     this.isTold = false;
   }
 
-  private noteDown(error: ArchiveError): ArchiveError {
+  /** To be told of an answer that is none. */
+  noteDown(error: ArchiveError): ArchiveError {
     if (!this.isDown) {
       this.downUntilMs = this.surroundings.clock.now() + this.passOverMs;
       this.passOverMs = Math.min(this.passOverMs * 2, PASS_OVER_MS_MAX);

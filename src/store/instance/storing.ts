@@ -4,7 +4,7 @@
  */
 import { ArchiveError } from "../../base/index.ts";
 import type { ContentKey } from "../content-key.ts";
-import type { BlockInfo, StoreMode, StoreReceipt, StoreRequest } from "../volume.ts";
+import type { BlockInfo, CountRequest, StoreMode, StoreReceipt, StoreRequest } from "../volume.ts";
 import { type InstanceCore, isMoving, memberOf, onceSettled, orderFor } from "./core.ts";
 import { isUnavailable, type Member } from "./member.ts";
 import { type Content, Parcel, type ParcelOptions } from "./parcel.ts";
@@ -34,11 +34,13 @@ export interface StoreResult {
 export interface Lanes {
   find(member: Member, signature: string): Promise<readonly BlockInfo[]>;
   store(member: Member, request: StoreRequest): Promise<StoreReceipt>;
+  refer(member: Member, request: CountRequest): Promise<StoreReceipt | undefined>;
 }
 
 export const DIRECT: Lanes = {
   find: (member, signature) => member.find(signature),
   store: (member, request) => member.ask((volume) => volume.store(request)),
+  refer: (member, request) => member.ask((volume) => volume.refer(request)),
 };
 
 export interface Placed {
@@ -146,24 +148,33 @@ class Errand {
     const { signature, size } = this.parcel;
     const { requestId } = this.options;
     try {
-      const compared = this.mode === "compare" ? await this.parcel.compressed() : undefined;
-      const receipt = await member.ask((volume) => volume.refer({ signature, size, requestId, compared }));
+      const receipt = await (this.mode === "compare"
+        ? this.referComparing(member)
+        : this.lanes.refer(member, { signature, size, requestId }));
       return receipt && { member, receipt };
     } catch (error) {
       return passOver(member, error);
     }
   }
 
+  private async referComparing(member: Member): Promise<StoreReceipt | undefined> {
+    const { signature, size } = this.parcel;
+    const { requestId } = this.options;
+    const compared = await this.parcel.compressed();
+    return await member.ask((volume) => volume.refer({ signature, size, requestId, compared }));
+  }
+
   /** The client wants it there and nowhere else. */
   private async storeNamed(member: Member): Promise<Placed> {
     if (member.spec.state === "writable") return await this.storeIn(member);
     const { signature, size } = this.parcel;
-    const compared = this.mode === "compare" ? await this.parcel.compressed() : undefined;
     const { requestId } = this.options;
     const receipt =
       this.mode === "force-new"
         ? undefined
-        : await member.ask((volume) => volume.refer({ signature, size, requestId, compared }));
+        : await (this.mode === "compare"
+            ? this.referComparing(member)
+            : this.lanes.refer(member, { signature, size, requestId }));
     if (receipt === undefined) throw new ArchiveError("HT_READ_ONLY", `volume ${member.name} takes no new contents`);
     return { member, receipt };
   }

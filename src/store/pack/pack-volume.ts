@@ -22,6 +22,7 @@ import {
   type AdoptRequest,
   type BlockData,
   type BlockInfo,
+  type BulkRequest,
   type ByteRange,
   type CheckOptions,
   type Finding,
@@ -168,7 +169,7 @@ export class PackVolume implements LocalVolume {
     return this.deposit(deposit, data);
   }
 
-  storeAll(requests: AsyncIterable<StoreRequest> | Iterable<StoreRequest>) {
+  storeAll(requests: AsyncIterable<BulkRequest> | Iterable<BulkRequest>) {
     return storeEach(this, requests);
   }
 

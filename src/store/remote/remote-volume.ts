@@ -6,10 +6,12 @@ import { type BlockAddress, formatAddress } from "../content-key.ts";
 import type { CompactResult } from "../pack/compact.ts";
 import { checkRequestId } from "../request-id.ts";
 import { FILTER_SIZE_MAX, SignatureFilter } from "../signature-filter.ts";
+import type { Source } from "../source.ts";
 import type {
   AdoptRequest,
   BlockData,
   BlockInfo,
+  BulkRequest,
   ByteRange,
   LeavingBlock,
   OpenBlock,
@@ -30,7 +32,6 @@ import { type Call, Link, type RemoteOptions, type Reply } from "./link.ts";
 import { wrongSize } from "./pump.ts";
 import { checkCodecName, checkSignatureText, checkSize } from "./request-check.ts";
 import { RetrieveRun } from "./retrieve-run.ts";
-import type { Source } from "./source.ts";
 import { StoreRun } from "./store-run.ts";
 
 export class RemoteVolume implements Volume {
@@ -110,7 +111,7 @@ export class RemoteVolume implements Volume {
     return readReceipt(jsonOf(await this.demand({ method: "PUT", path, headers, body: data })));
   }
 
-  async *storeAll(requests: Source<StoreRequest>): AsyncGenerator<StoreAnswer> {
+  async *storeAll(requests: Source<BulkRequest>): AsyncGenerator<StoreAnswer> {
     const { signature: algorithm } = await this.constants();
     const { link, stamp } = this;
     yield* new StoreRun({ link, stamp, algorithm, storeOne: (request) => this.store(request) }, requests).answers();

@@ -2,14 +2,14 @@
 import { ArchiveError } from "../../base/index.ts";
 import { checkRequestId } from "../request-id.ts";
 import { parseSignature, type SignatureAlgorithm } from "../signature.ts";
-import type { StoreRequest } from "../volume.ts";
+import type { BulkRequest } from "../volume.ts";
 
-/** Throws HT_USAGE or HT_CODEC as the volume would. The signature comes back in capitals. */
-export function checkStore(request: StoreRequest, algorithm: SignatureAlgorithm): StoreRequest {
+/** Throws HT_USAGE or HT_CODEC as the volume would. Gives the signature in capitals. */
+export function checkBulk(request: BulkRequest, algorithm: SignatureAlgorithm): string {
   checkRequestId(request.requestId);
   checkSize(request.size);
-  checkCodecName(request.compression);
-  return { ...request, signature: parseSignature(request.signature, algorithm) };
+  if (request.data !== undefined) checkCodecName(request.compression);
+  return parseSignature(request.signature, algorithm);
 }
 
 export function checkCodecName(name: string): void {

@@ -3,6 +3,8 @@
  * the stream breaks, the blocks that have not come are asked for again.
  */
 import { type BlockAddress, formatAddress } from "../content-key.ts";
+import { Signal } from "../signal.ts";
+import { iterate, leaveOff, type Source } from "../source.ts";
 import type { OpenBlock } from "../volume.ts";
 import { notOurs } from "../wire/block-json.ts";
 import { parseBlockHead, readRefusal } from "../wire/block-record.ts";
@@ -12,8 +14,6 @@ import { Attempts } from "./attempts.ts";
 import { Channel } from "./channel.ts";
 import { receivedPieces } from "./late-data.ts";
 import type { Link } from "./link.ts";
-import { Signal } from "./signal.ts";
-import { iterate, leaveOff, type Source } from "./source.ts";
 
 /** Addresses that were sent and not answered. */
 const ASKED_MAX = 1024;

@@ -3,27 +3,30 @@
  * breaks, what was not answered is sent again, under the same ids, in a new one.
  */
 import type { IncomingMessage } from "node:http";
+import { Signal } from "../signal.ts";
 import type { SignatureAlgorithm } from "../signature.ts";
-import type { StoreAnswer, StoreReceipt, StoreRequest } from "../volume.ts";
+import { iterate, leaveOff, type Source } from "../source.ts";
+import type { BulkRequest, StoreAnswer, StoreReceipt, StoreRequest } from "../volume.ts";
 import { notOurs, readAnswer } from "../wire/block-json.ts";
-import { encodeRecord, formatStoreHead, type RecordStamp } from "../wire/block-record.ts";
+import { formatReferenceHead, formatStoreHead, RECORD_SEPARATOR, type RecordStamp } from "../wire/block-record.ts";
 import { MediaType } from "../wire/protocol.ts";
 import { Attempts } from "./attempts.ts";
 import { Channel } from "./channel.ts";
 import type { Link } from "./link.ts";
-import { checkStore } from "./request-check.ts";
-import { Signal } from "./signal.ts";
-import { iterate, leaveOff, type Source } from "./source.ts";
+import { checkBulk } from "./request-check.ts";
 
 /** Requests that are not answered yet, in number and in bytes held. */
 const UNDER_WAY_MAX = 512;
 const HELD_SIZE_MAX = 16 << 20;
 
 interface Entry {
-  /** As it is sent; absent for what goes its own way. */
-  readonly record: Uint8Array | undefined;
+  /** The header of its record; absent for what goes its own way. */
+  readonly head: string | undefined;
+  readonly data: Uint8Array;
   answer: StoreAnswer | undefined;
 }
+
+const NOTHING = new Uint8Array(0);
 
 export interface StoreRunParts {
   readonly link: Link;
@@ -35,7 +38,7 @@ export interface StoreRunParts {
 
 export class StoreRun {
   private readonly parts: StoreRunParts;
-  private readonly source: AsyncIterator<StoreRequest> | Iterator<StoreRequest>;
+  private readonly source: AsyncIterator<BulkRequest> | Iterator<BulkRequest>;
   private readonly attempts: Attempts;
   /** In their order: all that was not handed out yet; what was not sent yet; what was sent and not answered. */
   private entries: Entry[] = [];
@@ -50,7 +53,7 @@ export class StoreRun {
   private heardMs = 0;
   private readonly changed = new Signal();
 
-  constructor(parts: StoreRunParts, requests: Source<StoreRequest>) {
+  constructor(parts: StoreRunParts, requests: Source<BulkRequest>) {
     this.parts = parts;
     this.source = iterate(requests);
     this.attempts = new Attempts(parts.link);
@@ -78,8 +81,8 @@ export class StoreRun {
   }
 
   private handOut(): StoreAnswer {
-    const { answer, record } = this.entries.shift()!;
-    this.heldBytes -= record?.length ?? 0;
+    const { answer, data } = this.entries.shift()!;
+    this.heldBytes -= data.length;
     this.changed.fire();
     return answer!;
   }
@@ -102,12 +105,12 @@ export class StoreRun {
     this.changed.fire();
   }
 
-  private take(request: StoreRequest): Promise<void> | undefined {
+  private take(request: BulkRequest): Promise<void> | undefined {
     const entry = this.prepare(request);
     this.entries.push(entry);
-    if (entry.answer === undefined && entry.record === undefined) return this.storeAlone(entry, request);
-    if (entry.record !== undefined) {
-      this.heldBytes += entry.record.length;
+    if (entry.answer === undefined && entry.head === undefined) return this.storeAlone(entry, request as StoreRequest);
+    if (entry.head !== undefined) {
+      this.heldBytes += entry.data.length;
       this.unsent.push(entry);
       this.pump();
     }
@@ -115,17 +118,18 @@ export class StoreRun {
     return undefined;
   }
 
-  private prepare(request: StoreRequest): Entry {
+  private prepare(request: BulkRequest): Entry {
     const { link, stamp, algorithm } = this.parts;
     try {
-      const checked = checkStore(request, algorithm);
-      const { data } = checked;
-      if (!(data instanceof Uint8Array)) return { record: undefined, answer: undefined };
-      const requestId = checked.requestId ?? link.newRequestId();
-      const head = formatStoreHead(stamp, { ...checked, algorithm, requestId }, data.length);
-      return { record: encodeRecord(head, data), answer: undefined };
+      const signature = checkBulk(request, algorithm);
+      const { size, data, requestId = link.newRequestId() } = request;
+      const named = { algorithm, signature, size, requestId };
+      if (data === undefined) return { head: formatReferenceHead(stamp, named), data: NOTHING, answer: undefined };
+      if (!(data instanceof Uint8Array)) return { head: undefined, data: NOTHING, answer: undefined };
+      const { mode, compression } = request;
+      return { head: formatStoreHead(stamp, { ...named, mode, compression }, data.length), data, answer: undefined };
     } catch (error) {
-      return { record: undefined, answer: { error: error as Error } };
+      return { head: undefined, data: NOTHING, answer: { error: error as Error } };
     }
   }
 
@@ -160,24 +164,31 @@ export class StoreRun {
     }
   }
 
+  /** Sends what can be sent now, as one. */
   private pump(): void {
     const { channel } = this;
     if (channel === undefined || this.isDraining) return;
-    while (this.unsent.length > 0) {
-      const entry = this.unsent.shift()!;
+    let drained: Promise<void> | undefined;
+    if (this.unsent.length > 0) {
       if (this.sent.length === 0) this.heardMs = performance.now();
-      this.sent.push(entry);
-      const drained = channel.write(entry.record!);
-      if (drained === undefined) continue;
-      this.isDraining = true;
-      void drained.then(() => {
-        if (channel !== this.channel) return;
-        this.isDraining = false;
-        this.pump();
-      });
-      return;
+      channel.cork();
+      while (this.unsent.length > 0 && drained === undefined) {
+        const entry = this.unsent.shift()!;
+        this.sent.push(entry);
+        drained = channel.writeAll([entry.head!, entry.data, RECORD_SEPARATOR]);
+      }
+      channel.uncork();
     }
-    if (this.isFed) channel.end();
+    if (drained !== undefined) {
+      this.isDraining = true;
+      void drained.then(() => this.goOn(channel));
+    } else if (this.isFed) channel.end();
+  }
+
+  private goOn(channel: Channel): void {
+    if (channel !== this.channel) return;
+    this.isDraining = false;
+    this.pump();
   }
 
   /** Takes answers until there are no more; gives the reason why. */

@@ -17,6 +17,7 @@ import type { SignatureFilter } from "../signature-filter.ts";
 import {
   type AdoptRequest,
   type BlockInfo,
+  type BulkRequest,
   type ByteRange,
   type CheckOptions,
   type Finding,
@@ -230,7 +231,7 @@ export class TreeVolume implements LocalVolume {
     return new ArchiveError("HT_READ_ONLY", `${this.folder}: the volume is read-only`, { file: this.folder });
   }
 
-  storeAll(requests: AsyncIterable<StoreRequest> | Iterable<StoreRequest>) {
+  storeAll(requests: AsyncIterable<BulkRequest> | Iterable<BulkRequest>) {
     return storeEach(this, requests);
   }
 

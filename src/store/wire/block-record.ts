@@ -15,15 +15,21 @@ import type { WireHead } from "./record-parser.ts";
 const SEPARATOR = "\r\n\r\n";
 const BREAK_URI = "urn:holotype:break";
 
-/** What a store request says beside its data. */
+/** The mode of a request without data: a reference is counted, or nothing happens. */
+const REFERENCE = "reference";
+
+/** What a request of a bulk store says beside its data. */
 export interface StoreHead {
   readonly algorithm: SignatureAlgorithm;
   readonly signature: string;
   readonly size: number;
   readonly compression: string;
-  readonly mode: StoreMode;
+  readonly mode: StoreMode | typeof REFERENCE;
   readonly requestId?: string | undefined;
 }
+
+/** What names a content that is hoped to be there. */
+export type ReferenceHead = Omit<StoreHead, "compression" | "mode">;
 
 /** Makes the fields that every record must have, and that say nothing here: its id and its date. */
 export class RecordStamp {
@@ -73,6 +79,10 @@ export function formatStoreHead(stamp: RecordStamp, head: StoreHead, length: num
   );
 }
 
+export function formatReferenceHead(stamp: RecordStamp, head: ReferenceHead): string {
+  return formatStoreHead(stamp, { ...head, compression: "none", mode: REFERENCE }, 0);
+}
+
 export function formatBlockHead(stamp: RecordStamp, algorithm: SignatureAlgorithm, block: BlockInfo): string {
   const { signature, overflow, compression, size, storedSize, references } = block;
   const suffix = overflow === 0 ? "" : `${BlockField.overflow}: ${overflow}\r\n`;
@@ -106,17 +116,19 @@ function formatMetadata(stamp: RecordStamp, uri: string, value: unknown): Encode
 }
 
 /** Throws HT_USAGE where a field is missing or is not what it should be. */
-export function parseStoreHead({ fields }: WireHead): StoreHead {
+export function parseStoreHead({ fields, length }: WireHead): StoreHead {
   requireType(fields, "resource");
   const { algorithm, signature } = parseSigned(requireField(fields, BlockField.signature));
   const requestId = fields.get(BlockField.request.toLowerCase());
   checkRequestId(requestId);
+  const mode = fields.get(BlockField.mode.toLowerCase()) ?? "regular";
+  if (mode === REFERENCE && length > 0) throw new ArchiveError("HT_USAGE", "a reference with data");
   return {
     algorithm,
     signature,
     size: parseSize(requireField(fields, BlockField.size), BlockField.size),
     compression: requireField(fields, BlockField.compression),
-    mode: parseMode(fields.get(BlockField.mode.toLowerCase()) ?? "regular"),
+    mode: mode === REFERENCE ? mode : parseMode(mode),
     requestId,
   };
 }

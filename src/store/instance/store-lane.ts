@@ -1,0 +1,71 @@
+/**
+ * The way of many contents to one volume: one stream of requests that goes on for as long as there are some, and answers
+ * in their order. Where the stream fails, so do all that wait in it; the next request begins another.
+ */
+import { Signal } from "../signal.ts";
+import type { BulkRequest, StoreReceipt } from "../volume.ts";
+import { isUnavailable, type Member } from "./member.ts";
+
+interface Waiting {
+  readonly resolve: (receipt: StoreReceipt) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class StoreLane {
+  private readonly member: Member;
+  private readonly changed = new Signal();
+  /** Not handed to the volume yet. */
+  private queue: BulkRequest[] = [];
+  /** Of all that are not answered, those in the queue too. */
+  private waiting: Waiting[] = [];
+  private isRunning = false;
+  private isEnded = false;
+
+  constructor(member: Member) {
+    this.member = member;
+  }
+
+  /** The data, where there is some, is held, and must not change before the answer. */
+  send(request: BulkRequest): Promise<StoreReceipt> {
+    return new Promise((resolve, reject) => {
+      this.queue.push(request);
+      this.waiting.push({ resolve, reject });
+      this.changed.fire();
+      if (!this.isRunning) void this.run();
+    });
+  }
+
+  /** No more requests come; those that came are carried out. */
+  end(): void {
+    this.isEnded = true;
+    this.changed.fire();
+  }
+
+  private async *requests(): AsyncGenerator<BulkRequest> {
+    for (;;) {
+      const next = this.queue.shift();
+      if (next !== undefined) yield next;
+      else if (this.isEnded) return;
+      else await this.changed.wait();
+    }
+  }
+
+  private async run(): Promise<void> {
+    this.isRunning = true;
+    let failure: unknown = new Error("a volume gave fewer answers than it was asked for");
+    try {
+      for await (const answer of this.member.askAll((volume) => volume.storeAll(this.requests()))) {
+        const { resolve, reject } = this.waiting.shift()!;
+        if ("receipt" in answer) resolve(answer.receipt);
+        else reject(isUnavailable(answer.error) ? this.member.noteDown(answer.error) : answer.error);
+      }
+    } catch (error) {
+      failure = error;
+    }
+    const { waiting } = this;
+    this.isRunning = false;
+    this.queue = [];
+    this.waiting = [];
+    for (const { reject } of waiting) reject(failure);
+  }
+}
