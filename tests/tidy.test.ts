@@ -90,12 +90,12 @@ describe("rooms", () => {
     store: 2,
     temporal: 2,
     dedup: 3,
-    archive: 4,
     pipeline: 4,
-    crawl: 5,
+    archive: 5,
     volumed: 5,
-    serve: 5,
-    cli: 6,
+    crawl: 6,
+    serve: 6,
+    cli: 7,
   };
 
   it("are those of the design", () => {

@@ -2,8 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { newSeed } from "../testing/dice.ts";
 import { type Candidate, whyNotDuplicate, whyNotOriginal } from "./candidate.ts";
-import { captureKey, type Decision, OriginalChooser } from "./chooser.ts";
+import { type Decision, OriginalChooser } from "./chooser.ts";
 import type { Policy } from "./policy.ts";
+import { captureKey } from "./rules.ts";
 
 const PLAIN: Candidate = {
   uri: "http://a.example/",

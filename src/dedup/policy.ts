@@ -10,6 +10,10 @@ export interface Policy {
   readonly notMime?: readonly string[] | undefined;
   /** A duplicate must be a capture of the same URI as its original. */
   readonly sameUrl?: boolean | undefined;
+  /** With `sameUrl`: a URI that is equivalent, as the DeDuplicator has it, is the same. */
+  readonly equivalentUrl?: boolean | undefined;
+  /** A duplicate must be from the same host as its original. */
+  readonly sameSite?: boolean | undefined;
   /** An original may be at most so many days older than its duplicate. */
   readonly maxAgeDays?: number | undefined;
 }

@@ -1,4 +1,12 @@
-export { ARC_LINE_BASE64_FIELD, ARC_LINE_FIELD } from "./arc-conversion.ts";
+export {
+  ARC_LINE_BASE64_FIELD,
+  ARC_LINE_FIELD,
+  type ArcContext,
+  convertedFields,
+  derivedId,
+  warcinfoBlock,
+  warcinfoFields,
+} from "./arc-conversion.ts";
 export type { RecordCheck } from "./check.ts";
 export { type Converted, type ConvertOptions, convertedName, convertInput } from "./convert.ts";
 export type { DedupOptions, DedupProgress, DedupResult, DedupStage } from "./dedup.ts";
@@ -10,14 +18,19 @@ export { LineSorter, type LineSorterOptions } from "./line-sorter.ts";
 export type { RecordListing } from "./listing.ts";
 export * from "./manifest-line.ts";
 export * from "./orphans.ts";
+export { type CaptureFacts, factsOf, type RecordFacts } from "./record-facts.ts";
 export type * from "./report/shape.ts";
+export { Expansion } from "./restore/expand.ts";
 export type { SubsetFilter } from "./restore/filter.ts";
 export type { RestoredFile, RestoredState } from "./restore/job.ts";
+export { type OwnRevisit, parseReplaced, RecordHasher, restoredBlock, restoredHead } from "./restore/record.ts";
 export type { RestoreOptions, RestoreResult } from "./restore/restore.ts";
 export type { RestoreProgress } from "./restore/run.ts";
 export type { SubsetOptions, SubsetResult } from "./restore/subset.ts";
 export type { SubsetFile } from "./restore/subset-job.ts";
+export { examineRecord, RECORD_DIGEST } from "./reversal.ts";
 export { RevisitJoin, type RevisitPair } from "./revisit-join.ts";
+export { detectCompression, type OpenedRecord, RecordReopener } from "./rewrite.ts";
 export { type RunOptions, type RunProgress, type RunSummary, runTask } from "./run.ts";
 export * from "./stages.ts";
 export type { Estimate, SurveyOptions, SurveyReport } from "./survey/survey.ts";

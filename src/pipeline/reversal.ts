@@ -30,6 +30,8 @@ export interface Examination {
   readonly replaced: ReplacedRecord | undefined;
   /** The digest in the header, where it holds only for the chunked body as stored. */
   readonly storedDigest: string | undefined;
+  /** In the algorithm that was asked for with `also`. */
+  readonly payloadDigest: Digest | undefined;
 }
 
 export interface ExamineOptions {
@@ -37,22 +39,24 @@ export interface ExamineOptions {
   readonly onPayload?: ((bytes: Uint8Array) => void) | undefined;
   /** Tells a digest of the payload, once all of it has come, to whoever knows it from an equal one. */
   readonly payloadDigest?: ((algorithm: DigestAlgorithm) => Digest) | undefined;
+  /** Takes the digest of the payload in this algorithm too, see `Examination.payloadDigest`. */
+  readonly also?: DigestAlgorithm | undefined;
 }
 
 /** Reads the record to its end. */
 export function examineRecord(record: WarcRecord, options: ExamineOptions = {}): Examination {
-  const { onPayload, payloadDigest } = options;
+  const { onPayload, payloadDigest, also } = options;
   const whole = createHasher(RECORD_DIGEST);
   const head = record.headers.text;
   whole.update(Buffer.from(head, "latin1"));
   const layout = new StoredBody(record);
   const blockAlgorithm = algorithmOf(record.blockDigest);
   const payloadAlgorithm = algorithmOf(record.payloadDigest);
+  const judgedBy = payloadAlgorithm === undefined || payloadDigest !== undefined ? [] : [payloadAlgorithm];
   const scan = scanRecord(record, {
     block: blockAlgorithm === undefined ? [] : [blockAlgorithm],
-    ...(payloadAlgorithm === undefined || payloadDigest !== undefined
-      ? {}
-      : { payload: [payloadAlgorithm], stored: [payloadAlgorithm] }),
+    payload: also === undefined || judgedBy.includes(also) ? judgedBy : [...judgedBy, also],
+    ...(judgedBy.length === 0 ? {} : { stored: judgedBy }),
     ...(onPayload === undefined ? {} : { onPayload }),
     onBlock: (bytes) => {
       whole.update(bytes);
@@ -69,7 +73,8 @@ export function examineRecord(record: WarcRecord, options: ExamineOptions = {}):
   const holds = verdict === "transferred" || verdict === "stored" || verdict === "absent";
   const cut = scan.framing === "plain" || chunks !== undefined;
   const sound = record.arc === undefined && holds && cut && comesBack(record, scan, replaced);
-  return { scan, storedDigest, replaced: sound ? replaced : undefined };
+  const asked = scan.payloadDigests.find(({ algorithm }) => algorithm === also);
+  return { scan, storedDigest, payloadDigest: asked, replaced: sound ? replaced : undefined };
 }
 
 function algorithmOf(claim: string | undefined): DigestAlgorithm | undefined {

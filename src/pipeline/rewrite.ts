@@ -173,6 +173,9 @@ function replacedOf(line: ManifestLine): ReplacedRecord | undefined {
   return digest === undefined ? undefined : { digest, chunks: flagValue(line, "chunks") };
 }
 
+/** What of a line is needed to find its record. */
+type LinePlace = Pick<ManifestLine, "offset" | "length" | "id" | "flags">;
+
 /** Reads single records of one file again: their heads, or all of them. */
 export class RecordReopener {
   private readonly source: ByteSource;
@@ -188,13 +191,13 @@ export class RecordReopener {
   }
 
   /** The heads of the record that the line stands for; absent where it is another one or cannot be read. */
-  open(line: ManifestLine): OpenedRecord | undefined {
+  open(line: LinePlace): OpenedRecord | undefined {
     const opened = this.openQuickly(line) ?? this.readWhole(line, (head, http) => ({ head, http }));
     const id = unbracket(opened?.head.headers.get("warc-record-id"));
     return opened === undefined || id !== line.id ? undefined : opened;
   }
 
-  private openQuickly({ offset, length, flags }: ManifestLine): OpenedRecord | undefined {
+  private openQuickly({ offset, length, flags }: LinePlace): OpenedRecord | undefined {
     if (this.compression === "zstd" || length === undefined) return undefined;
     const count = this.load(offset, Math.min(length, this.raw.length));
     // Few resources are HTTP messages, but some are: the header tells.
@@ -242,7 +245,7 @@ export class RecordReopener {
     }
   }
 
-  private readWhole<T>(line: ManifestLine, use: (head: RecordHead, http: HttpHead | undefined) => T): T | undefined {
+  private readWhole<T>(line: LinePlace, use: (head: RecordHead, http: HttpHead | undefined) => T): T | undefined {
     const reader = this.reader(line, () => {});
     try {
       const record = reader.next();
@@ -257,7 +260,7 @@ export class RecordReopener {
     }
   }
 
-  private reader({ offset, length }: ManifestLine, onWarning: () => void): WarcReader {
+  private reader({ offset, length }: LinePlace, onWarning: () => void): WarcReader {
     const end = offset + length!;
     if (this.compression !== "zstd") return new WarcReader(rangeSource(this.source, offset, length!), { onWarning });
     return new WarcReader(rangeSource(this.source, 0, end), { start: offset, onWarning });

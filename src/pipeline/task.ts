@@ -25,6 +25,7 @@ export type TaskRequest =
   | { readonly kind: "check"; readonly options: CheckOptions }
   | { readonly kind: "cdx"; readonly options: CdxOptions }
   | { readonly kind: "manifest"; readonly options: ManifestOptions }
+  | { readonly kind: "facts" }
   | { readonly kind: "verify"; readonly options: VerifyTaskOptions };
 
 /** Loads the one task that is asked for: each thread starts with this. */
@@ -38,6 +39,8 @@ export async function createTask(request: TaskRequest): Promise<RecordTask> {
       return (await import("./cdx-index.ts")).createCdxTask(request.options);
     case "manifest":
       return await (await import("./manifest.ts")).createManifest(request.options);
+    case "facts":
+      return (await import("./record-facts.ts")).createFactsTask();
     case "verify":
       return await (await import("./verify/task.ts")).createVerifyTask(request.options);
   }

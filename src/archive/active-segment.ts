@@ -1,0 +1,85 @@
+/** The end of the archive that is written to. A segment that has grown large enough is followed by another. */
+import { type Clock, formatIso } from "../base/index.ts";
+import type { Disk } from "../disk/index.ts";
+import { derivedId } from "../pipeline/index.ts";
+import { type ByteSink, WarcWriter } from "../warc/index.ts";
+import type { ArchiveSettings } from "./archive-folder.ts";
+import type { RecordPlace } from "./capture-row.ts";
+import { SegmentWriter } from "./segments.ts";
+
+export interface ActiveSegmentParts {
+  readonly disk: Disk;
+  readonly folder: string;
+  readonly settings: ArchiveSettings;
+  readonly clock: Clock;
+  /** Gives the number of the next segment. */
+  readonly nextNumber: () => number;
+  /** A segment is complete and durable, and the next one begins. */
+  readonly onSealed: (number: number, end: number) => void;
+}
+
+export class ActiveSegment implements Disposable {
+  private readonly parts: ActiveSegmentParts;
+  private writer: SegmentWriter | undefined;
+
+  /** Goes on with a segment that is there, where one is named. */
+  constructor(parts: ActiveSegmentParts, number: number | undefined) {
+    this.parts = parts;
+    if (number !== undefined) this.writer = new SegmentWriter(parts.disk, parts.folder, number);
+  }
+
+  /** Number and end; absent before anything was written. */
+  get position(): { readonly number: number; readonly end: number } | undefined {
+    return this.writer && { number: this.writer.number, end: this.writer.end };
+  }
+
+  /** Appends what `write` writes: one record as a gzip member. */
+  append(write: (sink: ByteSink) => void): RecordPlace {
+    const writer = this.room();
+    const offset = writer.end;
+    write(writer);
+    return { segment: writer.number, offset, length: writer.end - offset, inner: 0 };
+  }
+
+  private room(): SegmentWriter {
+    const { disk, folder, settings, onSealed, nextNumber } = this.parts;
+    const full = this.writer;
+    if (full !== undefined && full.end < settings.segmentSizeBytes) return full;
+    if (full !== undefined) {
+      full.sync();
+      full[Symbol.dispose]();
+      onSealed(full.number, full.end);
+    }
+    this.writer = new SegmentWriter(disk, folder, nextNumber());
+    this.writeWarcinfo(this.writer);
+    return this.writer;
+  }
+
+  private writeWarcinfo(writer: SegmentWriter): void {
+    const { settings, clock } = this.parts;
+    const lines = ["software: holotype", "format: WARC File Format 1.1", `isPartOf: ${settings.id}`];
+    new WarcWriter(writer).write({
+      fields: [
+        ["WARC-Type", "warcinfo"],
+        ["WARC-Record-ID", derivedId("segment", settings.id, String(writer.number))],
+        ["WARC-Date", formatIso(clock.now())],
+        ["Content-Type", "application/warc-fields"],
+      ],
+      block: Buffer.from(`${lines.join("\r\n")}\r\n`),
+    });
+  }
+
+  /** What was appended to this segment can be read when this returns. */
+  flush(number: number): void {
+    if (this.writer?.number === number) this.writer.flush();
+  }
+
+  /** What was appended is durable when this returns. */
+  sync(): void {
+    this.writer?.sync();
+  }
+
+  [Symbol.dispose](): void {
+    this.writer?.[Symbol.dispose]();
+  }
+}

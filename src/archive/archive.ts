@@ -1,0 +1,211 @@
+/**
+ * An archive as of one commit, for who asks: what a URL held and when, everything that was there at one time, what
+ * changed. Any number of these can be open, in any number of processes, while one writes.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { ArchiveError } from "../base/index.ts";
+import type { Disk } from "../disk/index.ts";
+import { openTimeline, type TimelineEntry, type TimelineEvent, type TimelineSnapshot } from "../temporal/index.ts";
+import { type ArchiveSettings, archivePaths, readSettings } from "./archive-folder.ts";
+import { CaptureReader } from "./capture-reader.ts";
+import { archiveKey, DIGEST_HALF } from "./capture-row.ts";
+import { CatalogueView, type FoundCapture, urlHash } from "./catalogue.ts";
+import { type Content, decodeContent } from "./content.ts";
+import { openLmdbToRead } from "./lmdb-store.ts";
+import type { OrderedStore } from "./ordered-store.ts";
+import { RecordShelf } from "./segments.ts";
+
+export interface ArchiveOptions {
+  /** Where the catalogue is kept; default: LMDB. */
+  readonly openStore?: ((disk: Disk, folder: string) => OrderedStore) | undefined;
+  readonly cacheBytes?: number | undefined;
+}
+
+/** A stretch of time in which a URL held one content. Times are in milliseconds. Obeys docs/lifespans.md. */
+export interface Lifespan extends Content {
+  readonly key: string;
+  readonly birth: number;
+  /** When another content was found; absent as long as none was. */
+  readonly end: number | undefined;
+  /** The last capture that found it. */
+  readonly lastSeen: number;
+  /** How many captures found it. */
+  readonly captures: number;
+  /** False where end, last capture and their number are only as far as a slice tells; `at` tells them all. */
+  readonly isWhole: boolean;
+}
+
+/** What a URL held at a moment. */
+export interface Moment {
+  readonly lifespan: Lifespan;
+  /** `observed` up to the last capture that found it, `presumed` behind that. */
+  readonly certainty: "observed" | "presumed";
+  /** The last capture up to that moment, and the first behind it. */
+  readonly before: FoundCapture | undefined;
+  readonly after: FoundCapture | undefined;
+}
+
+/** Which keys a question is about. */
+export interface Scope {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly mime?: ((mime: string | undefined) => boolean) | undefined;
+}
+
+export interface Change {
+  readonly kind: "appeared" | "changed" | "vanished";
+  readonly key: string;
+  readonly timeMs: number;
+  /** What was there from then on; absent where it vanished. */
+  readonly lifespan: Lifespan | undefined;
+}
+
+const FIRST_MS = -(2 ** 51);
+const LAST_MS = 2 ** 51;
+const OPEN_TRIES = 40;
+const OPEN_PAUSE_MS = 5;
+
+export class Archive implements AsyncDisposable {
+  readonly settings: ArchiveSettings;
+  readonly catalogue: CatalogueView;
+  readonly timeline: TimelineSnapshot;
+  readonly reader: CaptureReader;
+  private readonly store: OrderedStore;
+  private readonly shelf: RecordShelf;
+
+  /** HT_NOT_FOUND where there is no archive. */
+  static async open(disk: Disk, folder: string, options: ArchiveOptions = {}): Promise<Archive> {
+    const settings = readSettings(disk, folder);
+    const paths = archivePaths(folder);
+    const store = (options.openStore ?? openLmdbToRead)(disk, paths.catalogue);
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const catalogue = new CatalogueView(store.view());
+        catalogue.checkFormat();
+        const timeline = openTimeline(disk, paths.timeline, { cacheBytes: options.cacheBytes });
+        // A writer commits one right after the other; who comes in between looks again.
+        const belongs = timeline.info.generation === catalogue.state.timeline;
+        if (belongs || attempt === OPEN_TRIES)
+          return new Archive(disk, settings, store, catalogue, timeline, paths.segments);
+        timeline[Symbol.dispose]();
+        catalogue[Symbol.dispose]();
+        await sleep(OPEN_PAUSE_MS);
+      }
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+  }
+
+  private constructor(
+    disk: Disk,
+    settings: ArchiveSettings,
+    store: OrderedStore,
+    catalogue: CatalogueView,
+    timeline: TimelineSnapshot,
+    segments: string,
+  ) {
+    this.settings = settings;
+    this.store = store;
+    this.catalogue = catalogue;
+    this.timeline = timeline;
+    this.shelf = new RecordShelf(disk, segments, (number) => catalogue.segment(number));
+    this.reader = new CaptureReader(catalogue, this.shelf);
+  }
+
+  /** What the URL held then; absent where no capture is known from before. */
+  at(url: string, timeMs: number): Moment | undefined {
+    const key = archiveKey(url);
+    const entry = this.timeline.at(key, timeMs);
+    if (entry === undefined) return undefined;
+    const [before] = this.catalogue.captures(urlHash(key), FIRST_MS, timeMs, true);
+    const [after] = this.catalogue.captures(urlHash(key), timeMs + 1, LAST_MS);
+    const certainty = timeMs <= entry.lastSeen ? "observed" : "presumed";
+    return { lifespan: lifespanOf(entry), certainty, before, after };
+  }
+
+  /** The same for the capture that is nearest in time, as replay of an archive has it. */
+  nearest(url: string, timeMs: number): Moment | undefined {
+    const hash = urlHash(archiveKey(url));
+    const [before] = this.catalogue.captures(hash, FIRST_MS, timeMs, true);
+    const [after] = this.catalogue.captures(hash, timeMs, LAST_MS);
+    const isAfter = before === undefined || (after !== undefined && after.timeMs - timeMs < timeMs - before.timeMs);
+    const nearest = isAfter ? after : before;
+    return nearest === undefined ? undefined : this.at(url, nearest.timeMs);
+  }
+
+  /** The lifespans of a URL in a span of time, or all of them. */
+  history(url: string, fromMs?: number, toMs?: number): Lifespan[] {
+    return this.timeline.history(archiveKey(url), fromMs, toMs).map(lifespanOf);
+  }
+
+  /** Every capture of a URL in a span of time, in order. */
+  captures(url: string, fromMs = FIRST_MS, toMs = LAST_MS, backwards = false): Generator<FoundCapture> {
+    return this.catalogue.captures(urlHash(archiveKey(url)), fromMs, toMs, backwards);
+  }
+
+  /** Captures of a key, as slices tell it. */
+  capturesOf(key: string, fromMs = FIRST_MS, toMs = LAST_MS): Generator<FoundCapture> {
+    return this.catalogue.captures(urlHash(key), fromMs, toMs);
+  }
+
+  /** Everything that was alive then, in the order of keys. */
+  *slice(timeMs: number, scope: Scope = {}): Generator<Lifespan> {
+    yield* only(this.timeline.slice(timeMs, scope), scope);
+  }
+
+  /** Everything that was alive at some time from one moment to another, in the order of keys and births. */
+  *span(fromMs: number, toMs: number, scope: Scope = {}): Generator<Lifespan> {
+    yield* only(this.timeline.span(fromMs, toMs, scope), scope);
+  }
+
+  /** The keys nearest to that of a URL that were alive in a span of time. */
+  near(url: string, fromMs: number, toMs: number, count: number): { before: Lifespan[]; after: Lifespan[] } {
+    const { before, after } = this.timeline.nearest(archiveKey(url), fromMs, toMs, count);
+    return { before: before.map(lifespanOf), after: after.map(lifespanOf) };
+  }
+
+  /** What appeared, changed or vanished behind one time and up to another. */
+  *changes(fromMs: number, toMs: number, scope: Scope = {}): Generator<Change> {
+    for (const event of this.timeline.events(fromMs, toMs, scope)) yield changeOf(event);
+  }
+
+  /** Every capture whose payload has this digest, wherever and whenever. */
+  *seen(sha256: string): Generator<FoundCapture> {
+    if (!/^[0-9a-f]{64}$/.test(sha256)) throw new ArchiveError("HT_USAGE", `not a sha256: ${sha256}`);
+    const digest = Buffer.from(sha256, "hex");
+    const original = this.catalogue.anyOriginal(digest.subarray(0, DIGEST_HALF));
+    if (original === undefined || !original.digestRest.equals(digest.subarray(DIGEST_HALF))) return;
+    for (const key of this.catalogue.seen(digest.subarray(0, DIGEST_HALF))) {
+      const row = this.catalogue.capture(key);
+      if (row !== undefined) yield { key, timeMs: Number(key.readBigUInt64BE(16)) - 2 ** 52, row };
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.shelf[Symbol.dispose]();
+    this.timeline[Symbol.dispose]();
+    this.catalogue[Symbol.dispose]();
+    await this.store.close();
+  }
+}
+
+function lifespanOf(entry: TimelineEntry): Lifespan {
+  const { key, birth, end, lastSeen, visits, isWhole } = entry;
+  return { key, birth, end, lastSeen, captures: visits, isWhole, ...decodeContent(key, entry.value) };
+}
+
+function* only(entries: Iterable<TimelineEntry>, { mime }: Scope): Generator<Lifespan> {
+  for (const entry of entries) {
+    const lifespan = lifespanOf(entry);
+    if (mime === undefined || mime(lifespan.mime)) yield lifespan;
+  }
+}
+
+function changeOf(event: TimelineEvent): Change {
+  const { key, birth: timeMs, isGone, replaced } = event;
+  if (isGone) return { kind: "vanished", key, timeMs, lifespan: undefined };
+  const lifespan = lifespanOf(event);
+  // A URL that answers with an error has vanished for who looks at it; so has one that comes back appeared.
+  return { kind: replaced ? "changed" : "appeared", key, timeMs, lifespan };
+}

@@ -1,0 +1,81 @@
+/** Captures as records: their headers, their payloads, wherever those lie. */
+import { ArchiveError, formatPlace } from "../base/index.ts";
+import { type HttpHead, parseHttpHead, payloadOf, type WarcRecord } from "../warc/index.ts";
+import type { CatalogueView, FoundCapture } from "./catalogue.ts";
+import type { RecordShelf } from "./segments.ts";
+
+/** What the record of a capture says. */
+export interface CaptureDetails {
+  readonly url: string;
+  /** As the record has it. */
+  readonly date: string | undefined;
+  readonly id: string | undefined;
+  /** Of a revisit without one, that of its original. */
+  readonly http: HttpHead | undefined;
+  /** The file that the record lies in, and where. */
+  readonly file: string;
+  readonly offset: number;
+  readonly length: number;
+}
+
+export class CaptureReader {
+  private readonly catalogue: CatalogueView;
+  private readonly shelf: RecordShelf;
+
+  constructor(catalogue: CatalogueView, shelf: RecordShelf) {
+    this.catalogue = catalogue;
+    this.shelf = shelf;
+  }
+
+  details({ row }: FoundCapture): CaptureDetails {
+    const { place } = row;
+    const own = this.shelf.read(place, (record) => ({
+      url: record.uri ?? "",
+      date: record.dateText,
+      id: record.id,
+      http: httpOf(record),
+    }));
+    const isSilent =
+      row.digest !== undefined && isRevisit(row.kind) && (own.http === undefined || own.http.status === 304);
+    const http = isSilent ? (this.originalHttp(row.digest!) ?? own.http) : own.http;
+    const file = this.shelf.nameOf(place.segment);
+    return { ...own, http, file, offset: place.offset, length: place.length };
+  }
+
+  private originalHttp(digest: Buffer): HttpHead | undefined {
+    const original = this.catalogue.anyOriginal(digest);
+    return original === undefined ? undefined : this.shelf.read(original.place, httpOf);
+  }
+
+  /** Hands the payload to `use`, piece by piece. HT_NOT_FOUND for a revisit whose original is not in the archive. */
+  payload<T>({ row }: FoundCapture, use: (chunks: Iterable<Uint8Array>) => T): T {
+    const place = isRevisit(row.kind) ? this.originalOf(row) : row.place;
+    return this.shelf.read(place, (record) => use(payloadOf(record).chunks));
+  }
+
+  private originalOf({ place, digest }: FoundCapture["row"]): FoundCapture["row"]["place"] {
+    const original = digest === undefined ? undefined : this.catalogue.anyOriginal(digest);
+    if (original !== undefined) return original.place;
+    const at = { file: this.shelf.nameOf(place.segment), offset: place.offset };
+    throw new ArchiveError("HT_NOT_FOUND", `${formatPlace(at)}: a revisit whose original is not in the archive`, at);
+  }
+
+  /** The payload as one buffer; for those known to be small. */
+  payloadBytes(capture: FoundCapture): Buffer {
+    return this.payload(capture, (chunks) => {
+      const pieces: Buffer[] = [];
+      for (const chunk of chunks) pieces.push(Buffer.from(chunk));
+      return Buffer.concat(pieces);
+    });
+  }
+}
+
+function isRevisit(kind: FoundCapture["row"]["kind"]): boolean {
+  return kind === "revisit" || kind === "replaced";
+}
+
+function httpOf(record: WarcRecord): HttpHead | undefined {
+  const whole = record.block !== undefined;
+  const first = record.read() ?? new Uint8Array(0);
+  return parseHttpHead(first, 0, first.length, whole);
+}

@@ -1,0 +1,385 @@
+/**
+ * What an archive knows beside its segments: where each capture lies, which record holds each payload, where each payload
+ * was seen, which revisits wait for their originals. All of it follows from the segments and the journal.
+ *
+ * One table after the other in one ordered store; the first byte of a key says which. Changes are seen by this object at
+ * once, and by others when they are committed.
+ */
+import { hash } from "node:crypto";
+import { ArchiveError } from "../base/index.ts";
+import {
+  type CaptureRow,
+  DIGEST_HALF,
+  decodeCapture,
+  decodeOriginal,
+  encodeCapture,
+  encodeOriginal,
+  type OriginalRow,
+} from "./capture-row.ts";
+import { behind, type OrderedStore, type StoreView } from "./ordered-store.ts";
+
+const Table = {
+  capture: 1,
+  original: 2,
+  claim: 3,
+  seen: 4,
+  pending: 5,
+  removed: 6,
+  segment: 7,
+  source: 8,
+  note: 9,
+  state: 10,
+};
+
+/** Behind the byte of its table: 16 bytes for the URL, 8 for the time, 1 to tell captures of one moment apart. */
+export type CaptureKey = Buffer;
+const URL_SIZE = 16;
+const CAPTURE_KEY_SIZE = URL_SIZE + 9;
+/** Times before 1970 sort before the others too. */
+const TIME_BIAS = 2 ** 52;
+
+/** A file whose records are in the archive: a segment of our own, or one that was adopted and stays where it is. */
+export interface SegmentRow {
+  /** Absent for our own. */
+  readonly adopted?: { readonly path: string; readonly size: number; readonly modifiedMs: number } | undefined;
+  /** How far it is in the catalogue. */
+  readonly end: number;
+}
+
+/** A file that captures came from. */
+export interface SourceRow {
+  readonly name: string;
+  readonly addedMs: number;
+}
+
+/** Of one payload: framing is part of which original a revisit may refer to. */
+export type Framing = "plain" | "chunked";
+const FRAMINGS: readonly Framing[] = ["plain", "chunked"];
+
+export interface CatalogueState {
+  readonly format: 1;
+  /** The commit of the timeline that belongs to this one. */
+  readonly timeline: number;
+  /** How many entries of the journal are in it. */
+  readonly journal: number;
+  readonly captures: number;
+  readonly contents: number;
+  /** Revisits whose originals are not there. */
+  readonly pending: number;
+}
+
+const EMPTY: CatalogueState = {
+  format: 1,
+  timeline: 0,
+  journal: 0,
+  captures: 0,
+  contents: 0,
+  pending: 0,
+};
+
+export interface FoundCapture {
+  readonly key: CaptureKey;
+  readonly timeMs: number;
+  readonly row: CaptureRow;
+}
+
+export function urlHash(archiveKey: string): Buffer {
+  return hash("sha256", archiveKey, "buffer").subarray(0, URL_SIZE);
+}
+
+export function captureKey(url: Buffer, timeMs: number, number: number): CaptureKey {
+  const key = Buffer.alloc(CAPTURE_KEY_SIZE);
+  url.copy(key);
+  key.writeBigUInt64BE(BigInt(timeMs + TIME_BIAS), URL_SIZE);
+  key[CAPTURE_KEY_SIZE - 1] = number;
+  return key;
+}
+
+export function timeOf(key: CaptureKey): number {
+  return Number(key.readBigUInt64BE(URL_SIZE)) - TIME_BIAS;
+}
+
+/** What a revisit waits for: a payload with the digest in its header, or a capture of a URL in one second. */
+export function waitForClaim(claim: string): Buffer {
+  return hash("sha256", `claim ${claim}`, "buffer").subarray(0, URL_SIZE);
+}
+
+export function waitForCapture(archiveKey: string, timeMs: number): Buffer {
+  return hash("sha256", `at ${Math.floor(timeMs / 1000)} ${archiveKey}`, "buffer").subarray(0, URL_SIZE);
+}
+
+function tableKey(table: number, ...parts: readonly Uint8Array[]): Buffer {
+  return Buffer.concat([Buffer.of(table), ...parts]);
+}
+
+function number32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** What is the same for who reads and who writes. */
+export class CatalogueView implements Disposable {
+  protected view: StoreView;
+
+  constructor(view: StoreView) {
+    this.view = view;
+  }
+
+  /** Throws HT_FORMAT_TOO_NEW. To be called before anything else. */
+  checkFormat(): void {
+    const format: number = this.state.format;
+    if (format > 1) throw new ArchiveError("HT_FORMAT_TOO_NEW", "the catalogue was made by a newer Holotype");
+  }
+
+  protected get(key: Buffer): Buffer | undefined {
+    return this.view.get(key);
+  }
+
+  get state(): CatalogueState {
+    const bytes = this.get(tableKey(Table.state));
+    return bytes === undefined ? EMPTY : { ...EMPTY, ...(JSON.parse(bytes.toString()) as CatalogueState) };
+  }
+
+  capture(key: CaptureKey): CaptureRow | undefined {
+    const bytes = this.get(tableKey(Table.capture, key));
+    return bytes === undefined ? undefined : decodeCapture(bytes);
+  }
+
+  /** Captures of one moment, in the order in which they came. */
+  capturesAt(url: Buffer, timeMs: number): FoundCapture[] {
+    const found: FoundCapture[] = [];
+    for (let number = 0; number < 256; number++) {
+      const key = captureKey(url, timeMs, number);
+      const row = this.capture(key);
+      // One that was removed leaves a gap.
+      if (row !== undefined) found.push({ key, timeMs, row });
+      else if (number > found.length + 2) break;
+    }
+    return found;
+  }
+
+  /** Captures of a URL from one time up to and with another, in order or backwards. Only what is committed. */
+  *captures(url: Buffer, fromMs: number, toMs: number, backwards = false): Generator<FoundCapture> {
+    const from = tableKey(Table.capture, captureKey(url, fromMs, 0));
+    const to = behind(tableKey(Table.capture, captureKey(url, toMs, 255)));
+    for (const { key, value } of this.view.range(from, to, backwards)) {
+      const own = Buffer.from(key.subarray(1));
+      yield { key: own, timeMs: timeOf(own), row: decodeCapture(Buffer.from(value)) };
+    }
+  }
+
+  /** All captures, in no order that means anything. Only what is committed. */
+  *allCaptures(): Generator<FoundCapture> {
+    for (const { key, value } of this.view.range(Buffer.of(Table.capture), Buffer.of(Table.capture + 1))) {
+      const own = Buffer.from(key.subarray(1));
+      yield { key: own, timeMs: timeOf(own), row: decodeCapture(Buffer.from(value)) };
+    }
+  }
+
+  original(digest: Buffer, framing: Framing): OriginalRow | undefined {
+    const bytes = this.get(tableKey(Table.original, digest, Buffer.of(FRAMINGS.indexOf(framing))));
+    return bytes === undefined ? undefined : decodeOriginal(bytes);
+  }
+
+  anyOriginal(digest: Buffer): OriginalRow | undefined {
+    return this.original(digest, "plain") ?? this.original(digest, "chunked");
+  }
+
+  *allOriginals(): Generator<{ digest: Buffer; framing: Framing; row: OriginalRow }> {
+    for (const { key, value } of this.view.range(Buffer.of(Table.original), Buffer.of(Table.original + 1))) {
+      const framing = FRAMINGS[key[1 + DIGEST_HALF]!]!;
+      yield { digest: Buffer.from(key.subarray(1, 1 + DIGEST_HALF)), framing, row: decodeOriginal(Buffer.from(value)) };
+    }
+  }
+
+  /** Every capture with this payload. Only what is committed. */
+  *seen(digest: Buffer): Generator<CaptureKey> {
+    const prefix = tableKey(Table.seen, digest);
+    for (const { key } of this.view.range(prefix, behind(prefix))) yield Buffer.from(key.subarray(1 + DIGEST_HALF));
+  }
+
+  /** The payload that a digest in a header stands for. */
+  digestOf(claim: string): Buffer | undefined {
+    return this.get(tableKey(Table.claim, waitForClaim(claim)));
+  }
+
+  pending(wait: Buffer): CaptureKey[] {
+    const bytes = this.get(tableKey(Table.pending, wait)) ?? NOTHING;
+    const keys: CaptureKey[] = [];
+    for (let at = 0; at < bytes.length; at += CAPTURE_KEY_SIZE) keys.push(bytes.subarray(at, at + CAPTURE_KEY_SIZE));
+    return keys;
+  }
+
+  isRemoved(mark: Buffer): boolean {
+    return this.get(tableKey(Table.removed, mark)) !== undefined;
+  }
+
+  /** Whether a record that is no capture is there. */
+  hasNote(idHash: Buffer): boolean {
+    return this.get(tableKey(Table.note, idHash)) !== undefined;
+  }
+
+  *segments(): Generator<{ number: number; row: SegmentRow }> {
+    for (const { key, value } of this.view.range(Buffer.of(Table.segment), Buffer.of(Table.segment + 1))) {
+      yield { number: key.readUInt32BE(1), row: JSON.parse(value.toString()) as SegmentRow };
+    }
+  }
+
+  segment(number: number): SegmentRow | undefined {
+    const bytes = this.get(tableKey(Table.segment, number32(number)));
+    return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as SegmentRow);
+  }
+
+  *sources(): Generator<{ number: number; row: SourceRow }> {
+    for (const { key, value } of this.view.range(Buffer.of(Table.source), Buffer.of(Table.source + 1))) {
+      yield { number: key.readUInt32BE(1), row: JSON.parse(value.toString()) as SourceRow };
+    }
+  }
+
+  source(number: number): SourceRow | undefined {
+    const bytes = this.get(tableKey(Table.source, number32(number)));
+    return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as SourceRow);
+  }
+
+  [Symbol.dispose](): void {
+    this.view.close();
+  }
+}
+
+/** The writer's. */
+export class Catalogue extends CatalogueView {
+  private readonly store: OrderedStore;
+  private changes = new Map<string, Buffer | undefined>();
+  /** Captures that are not committed yet, by their URLs. */
+  private recent = new Map<string, CaptureKey[]>();
+  private counts: CatalogueState;
+
+  constructor(store: OrderedStore) {
+    super(store.view());
+    this.store = store;
+    this.counts = super.state;
+    this.checkFormat();
+  }
+
+  get changeCount(): number {
+    return this.changes.size;
+  }
+
+  override get state(): CatalogueState {
+    return this.counts;
+  }
+
+  protected override get(key: Buffer): Buffer | undefined {
+    const text = key.toString("latin1");
+    return this.changes.has(text) ? this.changes.get(text) : super.get(key);
+  }
+
+  private put(key: Buffer, value: Buffer | undefined): void {
+    this.changes.set(key.toString("latin1"), value);
+  }
+
+  count(more: Partial<Record<Exclude<keyof CatalogueState, "format">, number>>): void {
+    const next: Record<string, number> = { ...this.counts };
+    for (const [name, value] of Object.entries(more)) next[name] = next[name]! + value;
+    this.counts = next as unknown as CatalogueState;
+  }
+
+  /** The captures of a URL before a time, the last first; those that are not committed too. */
+  *capturesBefore(url: Buffer, timeMs: number): Generator<FoundCapture> {
+    const recent = (this.recent.get(url.toString("latin1")) ?? [])
+      .flatMap((key) => {
+        const row = timeOf(key) < timeMs ? this.capture(key) : undefined;
+        return row === undefined ? [] : [{ key, timeMs: timeOf(key), row }];
+      })
+      .sort((one, other) => other.timeMs - one.timeMs);
+    for (const found of this.captures(url, -TIME_BIAS, timeMs - 1, true)) {
+      while (recent.length > 0 && recent[0]!.timeMs >= found.timeMs) yield recent.shift()!;
+      const row = this.capture(found.key);
+      if (row !== undefined) yield { ...found, row };
+    }
+    yield* recent;
+  }
+
+  putCapture(key: CaptureKey, row: CaptureRow): void {
+    const before = this.capture(key);
+    if (before === undefined) {
+      const url = key.toString("latin1", 0, URL_SIZE);
+      const recent = this.recent.get(url);
+      if (recent === undefined) this.recent.set(url, [key]);
+      else recent.push(key);
+    }
+    this.put(tableKey(Table.capture, key), encodeCapture(row));
+    if (before === undefined) this.count({ captures: 1 });
+    if (before?.digest !== undefined && before.digest !== row.digest)
+      this.put(tableKey(Table.seen, before.digest, key), undefined);
+    if (row.digest !== undefined) this.put(tableKey(Table.seen, row.digest, key), NOTHING);
+  }
+
+  removeCapture(key: CaptureKey): void {
+    const row = this.capture(key);
+    if (row === undefined) return;
+    this.put(tableKey(Table.capture, key), undefined);
+    if (row.digest !== undefined) this.put(tableKey(Table.seen, row.digest, key), undefined);
+    else this.count({ pending: -1 });
+    this.count({ captures: -1 });
+  }
+
+  /** A number for one more capture of this moment; 256 of one URL and millisecond are as many as there can be. */
+  freeKey(url: Buffer, timeMs: number): CaptureKey {
+    for (let number = 0; number < 256; number++) {
+      const key = captureKey(url, timeMs, number);
+      if (this.capture(key) === undefined) return key;
+    }
+    throw new ArchiveError("HT_TOO_LARGE", "more than 256 captures of one URL at one time");
+  }
+
+  putOriginal(digest: Buffer, framing: Framing, row: OriginalRow | undefined): void {
+    const key = tableKey(Table.original, digest, Buffer.of(FRAMINGS.indexOf(framing)));
+    const isThere = this.get(key) !== undefined;
+    this.put(key, row === undefined ? undefined : encodeOriginal(row));
+    if (isThere !== (row !== undefined)) this.count({ contents: row === undefined ? -1 : 1 });
+  }
+
+  putClaim(claim: string, digest: Buffer | undefined): void {
+    this.put(tableKey(Table.claim, waitForClaim(claim)), digest);
+  }
+
+  addPending(wait: Buffer, key: CaptureKey): void {
+    this.put(tableKey(Table.pending, wait), Buffer.concat([...this.pending(wait), key]));
+  }
+
+  clearPending(wait: Buffer): void {
+    if (this.pending(wait).length > 0) this.put(tableKey(Table.pending, wait), undefined);
+  }
+
+  markRemoved(mark: Buffer, isRemoved: boolean): void {
+    this.put(tableKey(Table.removed, mark), isRemoved ? NOTHING : undefined);
+  }
+
+  addNote(idHash: Buffer): void {
+    this.put(tableKey(Table.note, idHash), NOTHING);
+  }
+
+  putSegment(number: number, row: SegmentRow | undefined): void {
+    const key = tableKey(Table.segment, number32(number));
+    this.put(key, row === undefined ? undefined : Buffer.from(JSON.stringify(row)));
+  }
+
+  putSource(number: number, row: SourceRow): void {
+    this.put(tableKey(Table.source, number32(number)), Buffer.from(JSON.stringify(row)));
+  }
+
+  /** Durable when it returns. */
+  commit(timeline: number): void {
+    this.counts = { ...this.counts, timeline };
+    this.put(tableKey(Table.state), Buffer.from(JSON.stringify(this.counts)));
+    this.store.commit(this.changes);
+    this.changes = new Map();
+    this.recent = new Map();
+    this.view.close();
+    this.view = this.store.view();
+  }
+}

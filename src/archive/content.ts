@@ -1,0 +1,73 @@
+/**
+ * What a URL held, as the timeline sees it. Two captures of a URL held the same if payload, status and, of a redirect,
+ * the place that it leads to are the same. Obeys docs/lifespans.md.
+ */
+import { hash } from "node:crypto";
+import { RowReader, RowWriter } from "./byte-rows.ts";
+
+export interface Content {
+  readonly url: string;
+  /** Absent where the capture is no HTTP message. */
+  readonly status: number | undefined;
+  readonly mime: string | undefined;
+  /** Of the payload: sha256 in hex. */
+  readonly sha256: string;
+  readonly payloadSize: number;
+}
+
+const IDENTITY_SIZE = 16;
+
+/** What the timeline tells contents apart by. */
+export function contentIdentity(status: number | undefined, location: string | undefined, sha256: string): Buffer {
+  return hash("sha256", `${status ?? ""} ${sha256} ${location ?? ""}`, "buffer").subarray(0, IDENTITY_SIZE);
+}
+
+/** How a URL can be told from its key alone: the scheme, and whether the host has `www.` in front. */
+const FORMS = ["https://", "http://", "https://www.", "http://www."] as const;
+const OWN_FORM = 255;
+/** Too long for a value: only the record has it. */
+const LONG_FORM = 254;
+const URL_SIZE_MAX = 3000;
+const MIME_SIZE_MAX = 200;
+
+function fromKey(key: string, form: number): string | undefined {
+  const end = key.indexOf(")");
+  if (end < 1) return undefined;
+  const colon = key.indexOf(":");
+  const hostEnd = colon >= 0 && colon < end ? colon : end;
+  const host = key.slice(0, hostEnd).split(",").reverse().join(".");
+  return `${FORMS[form]}${host}${key.slice(hostEnd, end)}${key.slice(end + 1)}`;
+}
+
+function formOf(key: string, url: string): number {
+  for (const [form, start] of FORMS.entries()) {
+    if (url.startsWith(start) && fromKey(key, form) === url) return form;
+  }
+  return Buffer.byteLength(url) > URL_SIZE_MAX ? LONG_FORM : OWN_FORM;
+}
+
+/**
+ * `key` is the one that the content is filed under; it is not said twice where the URL follows from it. A URL that is too
+ * long is read back as its key.
+ */
+export function encodeContent(key: string, content: Content): Buffer {
+  const form = formOf(key, content.url);
+  const row = new RowWriter().byte(form);
+  if (form === OWN_FORM) row.text(content.url);
+  row.count(content.status ?? 0).text((content.mime ?? "").slice(0, MIME_SIZE_MAX));
+  return row.count(content.payloadSize).raw(Buffer.from(content.sha256, "hex")).finish();
+}
+
+export function decodeContent(key: string, bytes: Uint8Array): Content {
+  const row = new RowReader(bytes);
+  const form = row.byte();
+  const url = form === OWN_FORM ? row.text() : form === LONG_FORM ? key : fromKey(key, form)!;
+  const [status, mime, payloadSize] = [row.count(), row.text(), row.count()];
+  return {
+    url,
+    status: status === 0 ? undefined : status,
+    mime: mime === "" ? undefined : mime,
+    sha256: row.raw(32).toString("hex"),
+    payloadSize,
+  };
+}

@@ -1,0 +1,277 @@
+/**
+ * Enters records that lie in segments into the catalogue and the timeline. The one way in: for what is added, for what is
+ * adopted, for what a crash left unentered, and when everything is made anew.
+ */
+import { type Clock, formatDigest, parseDigest } from "../base/index.ts";
+import { timeOfDate } from "../dedup/index.ts";
+import { type CaptureFacts, factsOf, type RecordFacts } from "../pipeline/index.ts";
+import type { TimelineWriter } from "../temporal/index.ts";
+import {
+  archiveKey,
+  type CaptureKind,
+  type CaptureRow,
+  DIGEST_HALF,
+  idHash,
+  type OriginalRow,
+  type RecordPlace,
+} from "./capture-row.ts";
+import {
+  type CaptureKey,
+  type Catalogue,
+  type Framing,
+  timeOf,
+  urlHash,
+  waitForCapture,
+  waitForClaim,
+} from "./catalogue.ts";
+import { type Content, contentIdentity, encodeContent } from "./content.ts";
+import type { RecordShelf } from "./segments.ts";
+
+/** Where a record went, and what stands around it. */
+export interface EnteredPlace {
+  readonly kind: CaptureKind;
+  readonly place: RecordPlace;
+  readonly before: number;
+  readonly source: number;
+}
+
+/** Before the web was archived. */
+const EARLIEST_MS = Date.UTC(1990, 0, 1);
+const DAY_MS = 86_400_000;
+
+/** What a revisit leads to. */
+interface Resolved {
+  readonly digest: Buffer;
+  readonly original: OriginalRow;
+}
+
+export class Indexer {
+  private readonly catalogue: Catalogue;
+  private readonly timeline: TimelineWriter;
+  private readonly shelf: RecordShelf;
+  private readonly clock: Clock;
+
+  constructor(catalogue: Catalogue, timeline: TimelineWriter, shelf: RecordShelf, clock: Clock) {
+    this.catalogue = catalogue;
+    this.timeline = timeline;
+    this.shelf = shelf;
+    this.clock = clock;
+  }
+
+  /** Enters a capture; the key it has then. */
+  enter(facts: RecordFacts, entered: EnteredPlace): CaptureKey {
+    const { catalogue } = this;
+    const capture = facts.capture!;
+    const key = archiveKey(facts.uri);
+    const timeMs = facts.timeMs ?? 0;
+    const captureKey = catalogue.freeKey(urlHash(key), timeMs);
+    const row: CaptureRow = {
+      ...entered,
+      after: 0,
+      idHash: idHash(facts.id),
+      digest: undefined,
+      lies: capture.lies === true,
+      oddDate: isOddDate(facts.timeMs, this.clock.now()),
+    };
+    if (capture.sha256 !== undefined) this.enterPayload(captureKey, key, facts, row);
+    else this.enterRevisit(captureKey, key, facts, row);
+    return captureKey;
+  }
+
+  /** One that has its payload with it, or had when it came and is a revisit of ours now. */
+  private enterPayload(captureKey: CaptureKey, key: string, facts: RecordFacts, row: CaptureRow): void {
+    const { catalogue } = this;
+    const capture = facts.capture!;
+    const bytes = Buffer.from(capture.sha256!, "hex");
+    const digest = bytes.subarray(0, DIGEST_HALF);
+    catalogue.putCapture(captureKey, { ...row, digest });
+    this.visit(key, timeOf(captureKey), {
+      url: facts.uri ?? "",
+      capture,
+      sha256: capture.sha256!,
+      payloadSize: capture.payloadSize!,
+    });
+    if (row.kind === "replaced") return;
+    const framing: Framing = capture.framing ?? "plain";
+    const isReferable =
+      capture.truncated !== true &&
+      capture.segmented !== true &&
+      capture.payloadSize! > 0 &&
+      facts.date !== undefined &&
+      facts.uri !== undefined;
+    const there = catalogue.original(digest, framing);
+    // One that can be referred to is better than one that cannot.
+    if (there === undefined || (!there.isReferable && isReferable)) {
+      const { place } = row;
+      const original = {
+        place,
+        payloadSize: capture.payloadSize!,
+        digestRest: bytes.subarray(DIGEST_HALF),
+        isReferable,
+      };
+      catalogue.putOriginal(digest, framing, original);
+    }
+    const claims = [
+      `sha256:${capture.sha256!}`,
+      ...(capture.claim === undefined || capture.lies === true || capture.claimsStored === true ? [] : [capture.claim]),
+    ];
+    for (const claim of claims) {
+      if (claim !== claims[0] && catalogue.digestOf(claim) === undefined) catalogue.putClaim(claim, digest);
+    }
+    this.resolveWaiting(key, timeOf(captureKey), claims);
+  }
+
+  private enterRevisit(captureKey: CaptureKey, key: string, facts: RecordFacts, row: CaptureRow): void {
+    const { catalogue } = this;
+    const resolved = this.resolve(facts.capture!, key, timeOf(captureKey));
+    if (resolved !== undefined) {
+      this.settleRevisit(captureKey, key, facts, row, resolved);
+      return;
+    }
+    catalogue.putCapture(captureKey, row);
+    catalogue.count({ pending: 1 });
+    for (const wait of waitsOf(facts.capture!)) catalogue.addPending(wait, captureKey);
+  }
+
+  private settleRevisit(
+    captureKey: CaptureKey,
+    key: string,
+    facts: RecordFacts,
+    row: CaptureRow,
+    resolved: Resolved,
+  ): void {
+    const capture = facts.capture!;
+    const { digest, original } = resolved;
+    this.catalogue.putCapture(captureKey, { ...row, digest });
+    const isSilent =
+      capture.status === undefined || capture.status === 304 || capture.profile === "server-not-modified";
+    const told = isSilent ? { ...capture, ...this.httpOf(original.place) } : capture;
+    const sha256 = Buffer.concat([digest, original.digestRest]).toString("hex");
+    this.visit(key, timeOf(captureKey), {
+      url: facts.uri ?? "",
+      capture: told,
+      sha256,
+      payloadSize: original.payloadSize,
+    });
+  }
+
+  private visit(
+    key: string,
+    timeMs: number,
+    visited: { url: string; capture: CaptureFacts; sha256: string; payloadSize: number },
+  ): void {
+    const { url, capture, sha256, payloadSize } = visited;
+    const { status, mime, location } = capture;
+    const content: Content = { url, status, mime, sha256, payloadSize };
+    this.timeline.insert(key, timeMs, encodeContent(key, content), contentIdentity(status, location, sha256));
+  }
+
+  /** Status, media type and redirect of the record that holds the payload. */
+  private httpOf(place: RecordPlace): Pick<CaptureFacts, "status" | "mime" | "location"> {
+    const { status, mime, location } = this.shelf.read(place, (record) => factsOf(record, "", () => {})).capture ?? {};
+    return { status, mime, location };
+  }
+
+  /** The payload that a revisit stands for, as far as it is known by now. */
+  private resolve(capture: CaptureFacts, key: string, timeMs: number): Resolved | undefined {
+    const { catalogue } = this;
+    const { claim, refersTo, profile } = capture;
+    const sha256 = claim === undefined ? undefined : parseDigest(claim);
+    if (sha256?.algorithm === "sha256") {
+      const found = this.resolved(Buffer.from(sha256.hex, "hex").subarray(0, DIGEST_HALF));
+      if (found !== undefined) return found;
+    }
+    const claimed = claim === undefined ? undefined : catalogue.digestOf(claim);
+    if (claimed !== undefined) return this.resolved(claimed);
+    if (refersTo?.uri !== undefined && refersTo.date !== undefined) {
+      const found = this.resolveByCapture(refersTo.uri, refersTo.date, claim);
+      if (found !== undefined) return found;
+    }
+    const tellsNothing = claim === undefined && refersTo?.uri === undefined && refersTo?.date === undefined;
+    if (profile !== "server-not-modified" || !tellsNothing) return undefined;
+    // All that it says is that nothing has changed since the last time.
+    for (const { row } of catalogue.capturesBefore(urlHash(key), timeMs)) {
+      if (row.digest !== undefined) return this.resolved(row.digest);
+    }
+    return undefined;
+  }
+
+  private resolved(digest: Buffer): Resolved | undefined {
+    const original = this.catalogue.anyOriginal(digest);
+    return original === undefined ? undefined : { digest, original };
+  }
+
+  private resolveByCapture(uri: string, date: string, claim: string | undefined): Resolved | undefined {
+    const timeMs = timeOfDate(date);
+    if (timeMs === undefined) return undefined;
+    const url = urlHash(archiveKey(uri));
+    const second = Math.floor(timeMs / 1000) * 1000;
+    const exact = this.catalogue.capturesAt(url, timeMs);
+    const found =
+      exact.length > 0
+        ? exact
+        : [...this.catalogue.capturesBefore(url, second + 1000)].filter((each) => each.timeMs >= second);
+    for (const { row } of found) {
+      const resolved = row.digest === undefined ? undefined : this.resolved(row.digest);
+      if (resolved !== undefined && this.isClaimed(resolved, claim)) return resolved;
+    }
+    return undefined;
+  }
+
+  /** Whether the payload may be the one with this digest; where only its bytes could tell, they are asked. */
+  private isClaimed({ digest, original }: Resolved, claim: string | undefined): boolean {
+    if (claim === undefined) return true;
+    const wanted = parseDigest(claim);
+    if (wanted === undefined) return true;
+    if (wanted.algorithm === "sha256")
+      return wanted.hex === Buffer.concat([digest, original.digestRest]).toString("hex");
+    const { claim: own, lies } =
+      this.shelf.read(original.place, (record) => factsOf(record, "", () => {})).capture ?? {};
+    if (own === undefined || lies === true || parseDigest(own)?.algorithm !== wanted.algorithm) return true;
+    return own === formatDigest(wanted);
+  }
+
+  /** Revisits that came before what they refer to. */
+  private resolveWaiting(key: string, timeMs: number, claims: readonly string[]): void {
+    const { catalogue } = this;
+    for (const wait of [...claims.map(waitForClaim), waitForCapture(key, timeMs)]) {
+      const waiting = catalogue.pending(wait);
+      if (waiting.length === 0) continue;
+      const left = waiting.filter((captureKey) => !this.settlePending(captureKey));
+      catalogue.clearPending(wait);
+      for (const captureKey of left) catalogue.addPending(wait, captureKey);
+    }
+  }
+
+  /** Whether it waits no longer. */
+  private settlePending(captureKey: CaptureKey): boolean {
+    const { catalogue } = this;
+    const row = catalogue.capture(captureKey);
+    if (row === undefined || row.digest !== undefined) return true;
+    const facts = this.shelf.read(row.place, (record) => factsOf(record, "", () => {}));
+    const key = archiveKey(facts.uri);
+    const resolved = this.resolve(facts.capture!, key, timeOf(captureKey));
+    if (resolved === undefined) return false;
+    this.settleRevisit(captureKey, key, facts, row, resolved);
+    catalogue.count({ pending: -1 });
+    return true;
+  }
+
+  /** Records right behind a capture that belong to it. */
+  extend(captureKey: CaptureKey, bytes: number): void {
+    const row = this.catalogue.capture(captureKey);
+    if (row !== undefined) this.catalogue.putCapture(captureKey, { ...row, after: row.after + bytes });
+  }
+}
+
+function waitsOf({ claim, refersTo }: CaptureFacts): Buffer[] {
+  const waits: Buffer[] = [];
+  if (claim !== undefined) waits.push(waitForClaim(claim));
+  const timeMs = refersTo?.date === undefined ? undefined : timeOfDate(refersTo.date);
+  if (refersTo?.uri !== undefined && timeMs !== undefined) waits.push(waitForCapture(archiveKey(refersTo.uri), timeMs));
+  return waits;
+}
+
+function isOddDate(timeMs: number | undefined, nowMs: number): boolean {
+  return timeMs === undefined || timeMs < EARLIEST_MS || timeMs > nowMs + DAY_MS;
+}

@@ -1,0 +1,181 @@
+/** One input of an `add`, as records are taken out of it again: as they lie in the file, or as WARC in gzip members. */
+import { ArchiveError, type Digest, parseDigest } from "../base/index.ts";
+import type { Disk } from "../disk/index.ts";
+import {
+  type ArcContext,
+  convertedFields,
+  derivedId,
+  examineRecord,
+  type Input,
+  type OpenedRecord,
+  type RecordFacts,
+  RecordReopener,
+  warcinfoBlock,
+  warcinfoFields,
+} from "../pipeline/index.ts";
+import {
+  type ByteSink,
+  bufferSource,
+  encodeHead,
+  formatRevisit,
+  type OriginalReference,
+  SEPARATOR,
+  scanRecord,
+  WarcReader,
+  type WarcRecord,
+  WarcWriter,
+} from "../warc/index.ts";
+import { type OpenArchive, openArchive, readRecord } from "./segments.ts";
+
+const WINDOW_SIZE = 1 << 20;
+
+export class IntakeSource implements Disposable {
+  readonly input: Input;
+  private readonly archive: OpenArchive;
+  private readonly reopener: RecordReopener;
+  private readonly window = Buffer.allocUnsafeSlow(WINDOW_SIZE);
+  private held = { start: 0, end: 0 };
+  private context: ArcContext | undefined;
+
+  constructor(disk: Disk, input: Input) {
+    this.input = input;
+    this.archive = openArchive(disk, input);
+    this.reopener = new RecordReopener(this.archive.source, this.archive.compression);
+  }
+
+  /** The name of the file without its folders. */
+  get name(): string {
+    return this.input.name.replace(/^.*[/!]/, "");
+  }
+
+  /** Whether the record can go into a segment with the very bytes that it has here. */
+  private isCopied({ length, isArc }: RecordFacts): boolean {
+    return this.archive.compression === "gzip" && length !== undefined && isArc !== true;
+  }
+
+  /** Writes the record to a sink that takes gzip members. */
+  keep(facts: RecordFacts, sink: ByteSink): void {
+    if (this.isCopied(facts)) this.copy(facts.offset, facts.length!, sink);
+    else this.encode(facts, new WarcWriter(sink));
+  }
+
+  private copy(offset: number, length: number, sink: ByteSink): void {
+    for (let at = offset; at < offset + length; ) {
+      if (at < this.held.start || at >= this.held.end) {
+        const count = this.archive.source.read(this.window, at);
+        this.held = { start: at, end: at + count };
+        if (count === 0) throw this.changed(at);
+      }
+      const end = Math.min(this.held.end, offset + length);
+      sink.write(this.window.subarray(at - this.held.start, end - this.held.start));
+      at = end;
+    }
+  }
+
+  private changed(offset: number): ArchiveError {
+    const { name } = this.input;
+    return new ArchiveError("HT_CHANGED", `${name}: shorter than it was`, { file: name, offset });
+  }
+
+  private read<T>({ offset, length, inner }: RecordFacts, use: (record: WarcRecord) => T): T {
+    return readRecord(this.archive, { offset, length: length ?? 0, inner: inner ?? 0 }, use);
+  }
+
+  private encode(facts: RecordFacts, writer: WarcWriter): void {
+    const head = facts.isArc === true ? this.arcHead(facts) : undefined;
+    this.read(facts, (record) => {
+      writer.writeStream(head ?? Buffer.from(record.headers.text, "latin1"), record.chunks());
+    });
+  }
+
+  /** The header that an ARC record gets as WARC; it tells digests, so the record is read for it. */
+  private arcHead(facts: RecordFacts): Buffer {
+    const context = this.arcContext(facts);
+    return this.read(facts, (record) => {
+      const scan = scanRecord(record, { block: ["sha1"], payload: ["sha1"] });
+      const isHttp = scan.http !== undefined && record.type === "response";
+      const payload = {
+        isHttp,
+        blockSize: scan.blockSize,
+        blockDigest: scan.blockDigests[0]!,
+        payloadDigest: scan.payloadDigests[0]!,
+      };
+      const fields = convertedFields(record, context, payload);
+      // It is read by itself here, and does not know where it was.
+      return encodeHead(
+        "WARC/1.1",
+        fields.map(([name, value]) => [name, name === "WARC-Record-ID" ? `<${facts.id!}>` : value]),
+      );
+    });
+  }
+
+  private arcContext(facts: RecordFacts): ArcContext {
+    this.context ??= {
+      name: this.name,
+      outputName: this.name,
+      madeMs: facts.timeMs ?? Date.UTC(1996, 0, 1),
+      warcinfoId: derivedId(this.name, "warcinfo"),
+      software: "holotype",
+    };
+    return this.context;
+  }
+
+  /** What says where the records of an ARC file come from; absent for others. */
+  arcWarcinfo(facts: RecordFacts): { readonly id: string; write(sink: ByteSink): void } | undefined {
+    if (facts.isArc !== true) return undefined;
+    const context = this.arcContext(facts);
+    const write = (sink: ByteSink) =>
+      void new WarcWriter(sink).write({ fields: warcinfoFields(context), block: warcinfoBlock(context, "ARC") });
+    return { id: context.warcinfoId, write };
+  }
+
+  /** The revisit that stands for the record, as a gzip member; absent where it cannot be made, or saves nothing. */
+  revisit(facts: RecordFacts, original: OriginalReference): readonly Uint8Array[] | undefined {
+    const made = facts.isArc === true ? this.openConverted(facts) : this.openPlain(facts);
+    if (made === undefined) return undefined;
+    const { head, http, replaced } = made;
+    const digest: Digest = { algorithm: "sha256", hex: facts.capture!.sha256! };
+    const revisit = formatRevisit(head, http, original, digest, { replaced });
+    const pieces: Uint8Array[] = [];
+    const writer = new WarcWriter({ write: (bytes) => void pieces.push(Buffer.from(bytes)) });
+    const { length } = writer.writeSmall(revisit.head, revisit.block);
+    return this.isCopied(facts) && length >= facts.length! ? undefined : pieces;
+  }
+
+  private openPlain(facts: RecordFacts) {
+    const { replaced } = facts.capture!;
+    const digest = parseDigest(replaced?.digest ?? "");
+    if (digest === undefined || facts.length === undefined) return undefined;
+    const { offset, length, id, type } = facts;
+    const opened = this.reopener.open({ offset, length, id, flags: type === "resource" ? ["resource"] : [] });
+    return opened && { ...opened, replaced: { digest, chunks: replaced?.chunks } };
+  }
+
+  /** An ARC record becomes WARC first, and that is what its revisit is made from. */
+  private openConverted(facts: RecordFacts) {
+    const head = this.arcHead(facts);
+    const block = this.read(facts, (record) => {
+      const { block: whole } = record;
+      return whole === undefined ? undefined : Buffer.from(whole);
+    });
+    // A larger one is kept as it is.
+    if (block === undefined) return undefined;
+    const reader = new WarcReader(bufferSource(Buffer.concat([head, block, SEPARATOR])), { onWarning: () => {} });
+    try {
+      const record = reader.next()!;
+      const { scan, replaced, storedDigest } = examineRecord(record);
+      if (replaced === undefined || storedDigest !== undefined) return undefined;
+      const opened: OpenedRecord = {
+        head: { version: record.version, headers: record.headers, blockSize: scan.blockSize, crlf: true },
+        http: scan.http,
+      };
+      return { ...opened, replaced };
+    } finally {
+      reader.close();
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.archive.source.close?.();
+  }
+}

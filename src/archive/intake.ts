@@ -1,0 +1,313 @@
+/**
+ * Takes records into an archive, one input after the other. A record that is new is written to the segment as it is; one
+ * whose payload the archive has becomes a revisit; one that the archive has is passed over. Records that belong to a
+ * capture (its request, its metadata) share its fate and stand beside it.
+ *
+ * Invariants: what the catalogue knows lies in a segment, and was durable there before; an original of ours is never a
+ * revisit; so every revisit that is written leads to its payload in one step.
+ */
+import { type Clock, formatIso, type Warning } from "../base/index.ts";
+import { DuplicateTally, type HitKind, hitKind, type Policy, Rules } from "../dedup/index.ts";
+import type { Disk } from "../disk/index.ts";
+import { derivedId, type Input, type RecordFacts } from "../pipeline/index.ts";
+import { hostOf } from "../url/index.ts";
+import { type OriginalReference, WarcWriter } from "../warc/index.ts";
+import type { ActiveSegment } from "./active-segment.ts";
+import { archiveKey, DIGEST_HALF, idHash, type RecordPlace } from "./capture-row.ts";
+import { type CaptureKey, type Catalogue, urlHash } from "./catalogue.ts";
+import type { Indexer } from "./indexer.ts";
+import { IntakeSource } from "./intake-source.ts";
+import type { KnownOriginal, OriginalReferences } from "./original-references.ts";
+import { removalMark } from "./removal-mark.ts";
+import { SOURCE_URI } from "./source-record.ts";
+
+export interface IntakeParts {
+  readonly disk: Disk;
+  readonly catalogue: Catalogue;
+  readonly indexer: Indexer;
+  readonly segment: ActiveSegment;
+  readonly references: OriginalReferences;
+  readonly clock: Clock;
+  readonly policy: Policy;
+  /** Takes back what was removed before. */
+  readonly readmit: boolean;
+  readonly onWarning: (warning: Warning) => void;
+}
+
+/** What became of the records of an `add`. */
+export interface IntakeCounts {
+  records: number;
+  captures: number;
+  /** Captures that the archive had already. */
+  known: number;
+  contents: number;
+  duplicates: number;
+  acrossTime: number;
+  acrossLocation: number;
+  /** Revisits that were in the input. */
+  revisits: number;
+  /** Captures that were removed from the archive before, and stay so. */
+  removed: number;
+  /** Records that cannot be read to their end. */
+  damaged: number;
+  bytesIn: number;
+  bytesKept: number;
+}
+
+export function noCounts(): IntakeCounts {
+  const none = { records: 0, captures: 0, known: 0, contents: 0, duplicates: 0, acrossTime: 0, acrossLocation: 0 };
+  return { ...none, revisits: 0, removed: 0, damaged: 0, bytesIn: 0, bytesKept: 0 };
+}
+
+type Fate =
+  | { readonly kind: "kept" }
+  | { readonly kind: "passed" }
+  | { readonly kind: "duplicate"; readonly original: OriginalReference; readonly hit: HitKind };
+
+const KEPT: Fate = { kind: "kept" };
+const PASSED: Fate = { kind: "passed" };
+
+/** Records that may belong to a capture that is still to come, and ids of captures whose fate is known. */
+const HELD_MAX = 64;
+const DECIDED_MAX = 4096;
+
+export class Intake implements Disposable {
+  readonly counts = noCounts();
+  readonly tally = new DuplicateTally();
+  private readonly parts: IntakeParts;
+  private readonly rules: Rules;
+  private source: IntakeSource | undefined;
+  private sourceNumber = 0;
+  private nextSource: number;
+  private held: RecordFacts[] = [];
+  private readonly decided = new Map<string, boolean>();
+  private last:
+    | { readonly id: string | undefined; readonly key: CaptureKey; readonly segment: number; end: number }
+    | undefined;
+
+  constructor(parts: IntakeParts) {
+    this.parts = parts;
+    this.rules = new Rules(parts.policy);
+    this.nextSource = 1 + Math.max(0, ...[...parts.catalogue.sources()].map(({ number }) => number));
+  }
+
+  begin(input: Input): void {
+    this.source = new IntakeSource(this.parts.disk, input);
+    this.sourceNumber = 0;
+    this.last = undefined;
+    this.decided.clear();
+  }
+
+  end(): void {
+    for (const facts of this.held.splice(0)) this.keepNote(facts);
+    this.source?.[Symbol.dispose]();
+    this.source = undefined;
+  }
+
+  take(facts: RecordFacts): void {
+    this.counts.records++;
+    this.counts.bytesIn += facts.length ?? 0;
+    if (facts.damaged === true) {
+      this.counts.damaged++;
+      return;
+    }
+    if (facts.capture !== undefined) this.takeCapture(facts);
+    else this.takeNote(facts);
+  }
+
+  private takeCapture(facts: RecordFacts): void {
+    const held = this.held.splice(0);
+    const companions = held.filter((note) => belongs(note, facts));
+    for (const note of held) if (!companions.includes(note)) this.keepNote(note);
+    const fate = this.decide(facts);
+    const isKept = fate.kind !== "passed";
+    this.remember(facts.id, isKept);
+    this.last = undefined;
+    if (!isKept) return;
+    this.beginSource(facts);
+    const { segment, indexer } = this.parts;
+    const before = companions.reduce((sum, note) => sum + this.keep(note).length, 0);
+    const revisit = fate.kind === "duplicate" ? this.source!.revisit(facts, fate.original) : undefined;
+    const place =
+      revisit === undefined
+        ? this.keep(facts)
+        : segment.append((sink) => {
+            for (const piece of revisit) sink.write(piece);
+          });
+    this.counts.bytesKept += revisit === undefined ? 0 : place.length;
+    const kind =
+      facts.type === "revisit"
+        ? facts.capture!.isOurs === true
+          ? "replaced"
+          : "revisit"
+        : revisit === undefined
+          ? (facts.type as "response" | "resource")
+          : "replaced";
+    const key = indexer.enter(facts, { kind, place, before, source: this.sourceNumber });
+    this.last = { id: facts.id, key, segment: place.segment, end: place.offset + place.length };
+    this.count(facts, revisit === undefined ? undefined : (fate as { hit: HitKind }).hit);
+    if (kind === "response" || kind === "resource") this.parts.references.learn(facts, place);
+  }
+
+  private count(facts: RecordFacts, hit: HitKind | undefined): void {
+    const { counts } = this;
+    const { capture, uri } = facts;
+    counts.captures++;
+    if (facts.type === "revisit") {
+      counts.revisits++;
+      return;
+    }
+    this.tally.add({ host: hostOf(archiveKey(uri)), mime: capture!.mime, bytes: capture!.payloadSize ?? 0, hit });
+    if (hit === undefined) return;
+    counts.duplicates++;
+    if (hit === "exact") counts.acrossTime++;
+    else counts.acrossLocation++;
+  }
+
+  private remember(id: string | undefined, isKept: boolean): void {
+    if (id === undefined) return;
+    this.decided.set(id, isKept);
+    if (this.decided.size > DECIDED_MAX) this.decided.delete(this.decided.keys().next().value!);
+  }
+
+  private decide(facts: RecordFacts): Fate {
+    const { catalogue, readmit } = this.parts;
+    const key = archiveKey(facts.uri);
+    const timeMs = facts.timeMs ?? 0;
+    if (catalogue.isRemoved(removalMark(key, timeMs, facts.id))) {
+      if (!readmit) {
+        this.counts.removed++;
+        return PASSED;
+      }
+      catalogue.markRemoved(removalMark(key, timeMs, facts.id), false);
+    }
+    if (this.isKnown(facts, urlHash(key), timeMs)) {
+      this.counts.known++;
+      return PASSED;
+    }
+    return this.findOriginal(facts);
+  }
+
+  /** Whether the archive has this very record; one with its id and another content is told of, and kept. */
+  private isKnown(facts: RecordFacts, url: Buffer, timeMs: number): boolean {
+    const own = idHash(facts.id);
+    const { sha256 } = facts.capture!;
+    for (const { row } of this.parts.catalogue.capturesAt(url, timeMs)) {
+      if (!row.idHash.equals(own)) continue;
+      if (sha256 === undefined) return true;
+      if (row.digest?.equals(Buffer.from(sha256.slice(0, 2 * DIGEST_HALF), "hex")) === true) return true;
+      const message = `${facts.id ?? "a record without id"} is there already with another content; both are kept`;
+      this.warn(facts, "HT_FIELD_INVALID", message);
+    }
+    return false;
+  }
+
+  private warn({ offset }: RecordFacts, code: Warning["code"], message: string): void {
+    this.parts.onWarning({ code, message, file: this.source!.input.name, offset });
+  }
+
+  private findOriginal(facts: RecordFacts): Fate {
+    const { sha256, framing = "plain", payloadSize, truncated, segmented, mime, replaced } = facts.capture!;
+    if (sha256 === undefined) return KEPT;
+    const digest = Buffer.from(sha256, "hex");
+    const row = this.parts.catalogue.original(digest.subarray(0, DIGEST_HALF), framing);
+    if (row === undefined) {
+      this.counts.contents++;
+      return KEPT;
+    }
+    if (!row.isReferable || !row.digestRest.equals(digest.subarray(DIGEST_HALF))) return KEPT;
+    const original = this.parts.references.of(row.place);
+    if (original === undefined) return KEPT;
+    const candidate = {
+      uri: facts.uri,
+      date: facts.date,
+      mime,
+      framing,
+      payloadSize,
+      length: facts.length,
+      truncated,
+      segmented,
+      empty: payloadSize === 0,
+      irreversible: facts.isArc !== true && (replaced === undefined || !mayKeepClaim(facts, original)),
+    };
+    if (!this.rules.isInReach(original, candidate) || this.rules.whyKept(original, candidate) !== undefined)
+      return KEPT;
+    return { kind: "duplicate", original, hit: hitKind(original, candidate) };
+  }
+
+  /** A record that is no capture: what it belongs to decides, as soon as that is known. */
+  private takeNote(facts: RecordFacts): void {
+    const { last } = this;
+    if (last?.id !== undefined && facts.with?.includes(last.id) === true) {
+      const place = this.keep(facts);
+      // Only what stands right behind it can be found again with it.
+      if (place.segment === last.segment && place.offset === last.end) {
+        this.parts.indexer.extend(last.key, place.length);
+        last.end += place.length;
+      }
+      return;
+    }
+    const isKept = facts.with?.map((id) => this.decided.get(id)).find((fate) => fate !== undefined);
+    if (isKept === false) return;
+    if (isKept === true) this.keepNote(facts);
+    else this.held.push(facts);
+    if (this.held.length > HELD_MAX) this.keepNote(this.held.shift()!);
+  }
+
+  /** One that belongs to no capture, or to one that went before: kept once. */
+  private keepNote(facts: RecordFacts): void {
+    const id = idHash(facts.id ?? `${facts.type} ${facts.offset} ${this.source!.name}`);
+    const { catalogue } = this.parts;
+    if (catalogue.hasNote(id)) return;
+    this.beginSource(facts);
+    this.keep(facts);
+    catalogue.addNote(id);
+  }
+
+  private keep(facts: RecordFacts): RecordPlace {
+    const place = this.parts.segment.append((sink) => this.source!.keep(facts, sink));
+    this.counts.bytesKept += place.length;
+    return place;
+  }
+
+  /** Before the first record of an input stands one that says where they come from. */
+  private beginSource(facts: RecordFacts): void {
+    if (this.sourceNumber > 0) return;
+    const { catalogue, segment, clock } = this.parts;
+    this.sourceNumber = this.nextSource++;
+    const { name } = this.source!.input;
+    const addedMs = clock.now();
+    segment.append((sink) => {
+      const id = derivedId("source", String(this.sourceNumber), name, String(addedMs));
+      new WarcWriter(sink).write({
+        fields: [
+          ["WARC-Type", "metadata"],
+          ["WARC-Record-ID", id],
+          ["WARC-Date", formatIso(addedMs)],
+          ["WARC-Target-URI", `${SOURCE_URI}${this.sourceNumber}`],
+          ["Content-Type", "application/warc-fields"],
+        ],
+        block: Buffer.from(`source: ${name.replace(/[\r\n]/g, " ")}\r\n`),
+      });
+    });
+    catalogue.putSource(this.sourceNumber, { name, addedMs });
+    const warcinfo = this.source!.arcWarcinfo(facts);
+    if (warcinfo === undefined || catalogue.hasNote(idHash(warcinfo.id))) return;
+    segment.append((sink) => warcinfo.write(sink));
+    catalogue.addNote(idHash(warcinfo.id));
+  }
+
+  [Symbol.dispose](): void {
+    this.source?.[Symbol.dispose]();
+  }
+}
+
+/** A digest of the chunked body as it is stored says nothing about an original that is cut otherwise. */
+function mayKeepClaim({ capture }: RecordFacts, original: KnownOriginal): boolean {
+  return capture!.claimsStored !== true || capture!.claim === original.claim;
+}
+
+function belongs(note: RecordFacts, capture: RecordFacts): boolean {
+  if (capture.id !== undefined && note.with?.includes(capture.id) === true) return true;
+  return note.id !== undefined && capture.with?.includes(note.id) === true;
+}

@@ -1,0 +1,59 @@
+/** How revisits name the originals that they refer to. Those of late are remembered. */
+import { ArchiveError, formatDigest, parseDigest } from "../base/index.ts";
+import type { RecordFacts } from "../pipeline/index.ts";
+import type { OriginalReference } from "../warc/index.ts";
+import type { RecordPlace } from "./capture-row.ts";
+import type { RecordShelf } from "./segments.ts";
+
+const REMEMBERED_MAX = 50_000;
+
+export interface KnownOriginal extends OriginalReference {
+  /** The digest in its header, in our form. */
+  readonly claim: string | undefined;
+}
+
+export class OriginalReferences {
+  private readonly shelf: RecordShelf;
+  private readonly remembered = new Map<string, KnownOriginal>();
+
+  constructor(shelf: RecordShelf) {
+    this.shelf = shelf;
+  }
+
+  /** Absent where the record cannot be read, or does not say enough. */
+  of(place: RecordPlace): KnownOriginal | undefined {
+    const there = this.remembered.get(nameOf(place));
+    if (there !== undefined) return there;
+    try {
+      const read = this.shelf.read(place, ({ uri, dateText, id, payloadDigest }) => ({
+        uri,
+        date: dateText,
+        id,
+        payloadDigest,
+      }));
+      const { uri, date, id } = read;
+      if (uri === undefined || date === undefined) return undefined;
+      const claim = parseDigest(read.payloadDigest ?? "");
+      return this.remember(place, { uri, date, id, claim: claim && formatDigest(claim) });
+    } catch (error) {
+      // A duplicate is then kept as it is, which loses nothing; `doctor` finds what is wrong.
+      if (error instanceof ArchiveError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Of a record that was just written. */
+  learn({ uri, date, id, capture }: RecordFacts, place: RecordPlace): void {
+    if (uri !== undefined && date !== undefined) this.remember(place, { uri, date, id, claim: capture?.claim });
+  }
+
+  private remember(place: RecordPlace, reference: KnownOriginal): KnownOriginal {
+    this.remembered.set(nameOf(place), reference);
+    if (this.remembered.size > REMEMBERED_MAX) this.remembered.delete(this.remembered.keys().next().value!);
+    return reference;
+  }
+}
+
+function nameOf({ segment, offset, inner }: RecordPlace): string {
+  return `${segment} ${offset} ${inner}`;
+}

@@ -1,0 +1,112 @@
+/**
+ * Enters the records of a segment that lies there already: what a crash left unentered, an adopted file, or all of them
+ * when everything is made anew. Records that stand right around a capture and belong to it are noted with it.
+ */
+import type { RecordFacts } from "../pipeline/index.ts";
+import { archiveKey, DIGEST_HALF, idHash } from "./capture-row.ts";
+import { type CaptureKey, type Catalogue, urlHash } from "./catalogue.ts";
+import type { Indexer } from "./indexer.ts";
+import { removalMark } from "./removal-mark.ts";
+import { sourceNumberOf } from "./source-record.ts";
+
+export interface EntryCounts {
+  captures: number;
+  known: number;
+  removed: number;
+  damaged: number;
+}
+
+export class SegmentEntry {
+  readonly counts: EntryCounts = { captures: 0, known: 0, removed: 0, damaged: 0 };
+  private readonly catalogue: Catalogue;
+  private readonly indexer: Indexer;
+  private readonly segment: number;
+  private source: number;
+  /** Records that are no captures, right before what comes next. */
+  private held: RecordFacts[] = [];
+  private last: { readonly id: string | undefined; readonly key: CaptureKey; end: number } | undefined;
+
+  constructor(catalogue: Catalogue, indexer: Indexer, segment: number, source: number) {
+    this.catalogue = catalogue;
+    this.indexer = indexer;
+    this.segment = segment;
+    this.source = source;
+  }
+
+  take(facts: RecordFacts): void {
+    if (facts.damaged === true) {
+      this.counts.damaged++;
+      this.last = undefined;
+      this.held = [];
+      return;
+    }
+    if (facts.capture === undefined) this.takeNote(facts);
+    else this.takeCapture(facts);
+  }
+
+  /** Enters what waits for a capture that does not come. */
+  end(): void {
+    for (const note of this.held.splice(0)) this.catalogue.addNote(idHash(note.id));
+  }
+
+  private takeNote(facts: RecordFacts): void {
+    this.source = sourceNumberOf(facts.uri) ?? this.source;
+    const { last } = this;
+    if (last?.id !== undefined && last.end === facts.offset && facts.with?.includes(last.id) === true) {
+      const length = facts.length ?? 0;
+      this.indexer.extend(last.key, length);
+      last.end += length;
+      return;
+    }
+    this.held.push(facts);
+  }
+
+  private takeCapture(facts: RecordFacts): void {
+    const notes = this.held.splice(0);
+    let before = 0;
+    for (
+      let note = notes.at(-1);
+      note !== undefined && isCompanion(note, facts, facts.offset - before);
+      note = notes.at(-1)
+    ) {
+      before += note.length!;
+      notes.pop();
+    }
+    for (const note of notes) this.catalogue.addNote(idHash(note.id));
+    this.last = undefined;
+    if (!this.isNew(facts)) return;
+    const { offset, length = 0, inner = 0 } = facts;
+    const place = { segment: this.segment, offset, length, inner };
+    const isOurs = facts.capture!.isOurs === true;
+    const kind = isOurs ? "replaced" : (facts.type as "response" | "resource" | "revisit");
+    const key = this.indexer.enter(facts, { kind, place, before, source: this.source });
+    this.last = { id: facts.id, key, end: offset + length };
+    this.counts.captures++;
+  }
+
+  private isNew(facts: RecordFacts): boolean {
+    const { catalogue, counts } = this;
+    const key = archiveKey(facts.uri);
+    const timeMs = facts.timeMs ?? 0;
+    if (catalogue.isRemoved(removalMark(key, timeMs, facts.id))) {
+      counts.removed++;
+      return false;
+    }
+    const own = idHash(facts.id);
+    const { sha256 } = facts.capture!;
+    const digest = sha256 === undefined ? undefined : Buffer.from(sha256.slice(0, 2 * DIGEST_HALF), "hex");
+    for (const { row } of catalogue.capturesAt(urlHash(key), timeMs)) {
+      if (!row.idHash.equals(own)) continue;
+      if (digest !== undefined && row.digest?.equals(digest) !== true) continue;
+      counts.known++;
+      return false;
+    }
+    return true;
+  }
+}
+
+function isCompanion(note: RecordFacts, capture: RecordFacts, end: number): boolean {
+  if (note.length === undefined || note.offset + note.length !== end) return false;
+  if (capture.id !== undefined && note.with?.includes(capture.id) === true) return true;
+  return note.id !== undefined && capture.with?.includes(note.id) === true;
+}

@@ -1,0 +1,213 @@
+/** The segments of an archive: where they lie, one that is written to, and records of all of them read by their places. */
+import { join } from "node:path";
+import { ArchiveError, formatPlace, isDamage, type Warning } from "../base/index.ts";
+import type { Disk, DiskFile } from "../disk/index.ts";
+import { detectCompression, type Input, openInput } from "../pipeline/index.ts";
+import { type ByteSource, type Compression, rangeSource, WarcReader, type WarcRecord } from "../warc/index.ts";
+import type { RecordPlace } from "./capture-row.ts";
+import type { SegmentRow } from "./catalogue.ts";
+
+const NAME = /^(\d{6,})\.warc\.gz$/;
+
+export function segmentPath(folder: string, number: number): string {
+  return join(folder, `${String(number).padStart(6, "0")}.warc.gz`);
+}
+
+/** The numbers of our own segments, in order. */
+export function listSegments(disk: Disk, folder: string): number[] {
+  const numbers = disk.list(folder).flatMap(({ name }) => {
+    const number = NAME.exec(name)?.[1];
+    return number === undefined ? [] : [Number(number)];
+  });
+  return numbers.sort((one, other) => one - other);
+}
+
+/** The name of an adopted file as an input: a path, and the entries where it lies in a ZIP file. */
+export function adoptedInput(path: string, size: number): Input {
+  const [file = "", ...entries] = path.split("!");
+  return { name: path, path: file, entries, size };
+}
+
+/** An archive file that is open for reading records out of it. */
+export interface OpenArchive {
+  readonly source: ByteSource;
+  readonly compression: Compression;
+}
+
+export function openArchive(disk: Disk, input: Input): OpenArchive {
+  const source = openInput(disk, input);
+  return { source, compression: detectCompression(source) };
+}
+
+/** Where a record lies in its file; see `RecordPlace`. */
+type PlaceInFile = Omit<RecordPlace, "segment">;
+
+/** Hands one record to `use`. Throws HT_CORRUPT where no whole record is in that place. */
+export function readRecord<T>(
+  { source, compression }: OpenArchive,
+  place: PlaceInFile,
+  use: (record: WarcRecord) => T,
+): T {
+  const { offset, length, inner } = place;
+  let damage: Warning | undefined;
+  const onWarning = (warning: Warning) => {
+    if (isDamage(warning)) damage ??= warning;
+  };
+  // A zstd file may begin with a dictionary, so its frames cannot be read by themselves.
+  const isAlone = length > 0 && compression !== "zstd";
+  const reader = isAlone
+    ? new WarcReader(rangeSource(source, offset, length), { onWarning })
+    : new WarcReader(source, { start: offset, onWarning });
+  try {
+    let record = reader.next();
+    while (length === 0 && record !== undefined && (record.inner ?? 0) !== inner) record = reader.next();
+    if (record === undefined) throw unreadable(source, offset, "no record there");
+    const result = use(record);
+    if (damage !== undefined) throw unreadable(source, offset, damage.message);
+    return result;
+  } catch (error) {
+    if (error instanceof ArchiveError && error.code === "HT_FORMAT_UNKNOWN")
+      throw unreadable(source, offset, "no record");
+    throw error;
+  } finally {
+    reader.close();
+  }
+}
+
+function unreadable({ name }: ByteSource, offset: number, message: string): ArchiveError {
+  const at = { file: name, offset };
+  return new ArchiveError("HT_CORRUPT", `${formatPlace(at)}: ${message}`, at);
+}
+
+const OPEN_MAX = 64;
+
+/** Reads records by their places. Files stay open while they are in use. */
+export class RecordShelf implements Disposable {
+  private readonly disk: Disk;
+  private readonly folder: string;
+  private readonly segmentOf: (number: number) => SegmentRow | undefined;
+  private readonly beforeRead: (segment: number) => void;
+  /** In order of their last use. */
+  private readonly open = new Map<number, OpenArchive>();
+
+  /** `beforeRead` sees to it that what was written to a segment is there. */
+  constructor(
+    disk: Disk,
+    folder: string,
+    segmentOf: (number: number) => SegmentRow | undefined,
+    beforeRead: (segment: number) => void = () => {},
+  ) {
+    this.disk = disk;
+    this.folder = folder;
+    this.segmentOf = segmentOf;
+    this.beforeRead = beforeRead;
+  }
+
+  /** How a segment is called: its path, or that of the adopted file. */
+  nameOf(segment: number): string {
+    return this.segmentOf(segment)?.adopted?.path ?? segmentPath(this.folder, segment);
+  }
+
+  /** Hands the record to `use`; it is gone afterwards. Throws HT_CORRUPT where no whole record is in that place. */
+  read<T>(place: RecordPlace, use: (record: WarcRecord) => T): T {
+    return readRecord(this.segment(place.segment), place, use);
+  }
+
+  /** The bytes of a record and of those around it as they lie in the file. Pieces are valid until the next one. */
+  *raw(segment: number, from: number, to: number): Generator<Uint8Array> {
+    const { source } = this.segment(segment);
+    const buffer = Buffer.allocUnsafeSlow(Math.min(1 << 20, Math.max(1, to - from)));
+    for (let at = from; at < to; ) {
+      const count = source.read(buffer.subarray(0, Math.min(buffer.length, to - at)), at);
+      if (count === 0) throw unreadable(source, at, "the file ends before");
+      yield buffer.subarray(0, count);
+      at += count;
+    }
+  }
+
+  private segment(number: number): OpenArchive {
+    this.beforeRead(number);
+    const there = this.open.get(number);
+    if (there !== undefined) {
+      this.open.delete(number);
+      this.open.set(number, there);
+      return there;
+    }
+    const name = this.nameOf(number);
+    const segment = openArchive(this.disk, adoptedInput(name, 0));
+    this.open.set(number, segment);
+    if (this.open.size > OPEN_MAX) this.forget(this.open.keys().next().value!);
+    return segment;
+  }
+
+  /** To be called when a segment has changed or goes away. */
+  forget(number: number): void {
+    this.open.get(number)?.source.close?.();
+    this.open.delete(number);
+  }
+
+  [Symbol.dispose](): void {
+    for (const { source } of this.open.values()) source.close?.();
+    this.open.clear();
+  }
+}
+
+const BUFFER_SIZE = 1 << 20;
+
+/** The segment that is written to. Nothing of it counts before `sync`. */
+export class SegmentWriter implements Disposable {
+  readonly number: number;
+  private readonly file: DiskFile;
+  private readonly buffer = Buffer.allocUnsafeSlow(BUFFER_SIZE);
+  private buffered = 0;
+  private flushed: number;
+
+  constructor(disk: Disk, folder: string, number: number) {
+    const path = segmentPath(folder, number);
+    this.number = number;
+    const isNew = disk.stat(path) === undefined;
+    this.file = disk.open(path, isNew ? "create" : "update");
+    if (isNew) disk.syncFolder(folder);
+    this.flushed = this.file.size();
+  }
+
+  get end(): number {
+    return this.flushed + this.buffered;
+  }
+
+  write(bytes: Uint8Array): void {
+    if (this.buffered + bytes.length > BUFFER_SIZE) this.flush();
+    if (bytes.length >= BUFFER_SIZE) {
+      this.file.write(bytes, this.flushed);
+      this.flushed += bytes.length;
+      return;
+    }
+    this.buffer.set(bytes, this.buffered);
+    this.buffered += bytes.length;
+  }
+
+  /** What was written can be read when this returns. */
+  flush(): void {
+    if (this.buffered === 0) return;
+    this.file.write(this.buffer.subarray(0, this.buffered), this.flushed);
+    this.flushed += this.buffered;
+    this.buffered = 0;
+  }
+
+  /** What was written is durable when this returns. */
+  sync(): void {
+    this.flush();
+    this.file.sync();
+  }
+
+  /** Takes back what was written behind this position. */
+  cut(end: number): void {
+    this.flush();
+    this.file.truncate(end);
+    this.flushed = end;
+  }
+
+  [Symbol.dispose](): void {
+    this.file.close();
+  }
+}
