@@ -7,12 +7,13 @@ export interface Task {
   readonly kind: "store" | "store-bulk" | "retrieve" | "retrieve-bulk" | "delete";
   readonly target: "ours" | "yardstick";
   readonly urls: readonly string[];
-  /** Which pages: those of a set from one number to another. The first `duplicates` of them are taken from set 0. */
+  /** Which pages: those of a set from one number to another. The first `duplicates` of them are taken from another. */
   readonly set: number;
   readonly from: number;
   readonly to: number;
   readonly meanSize: number;
   readonly duplicates?: number;
+  readonly duplicatesOf?: number;
   readonly mode?: StoreMode;
   /** Names the volume, so that no other is asked. */
   readonly named?: boolean;
@@ -79,11 +80,41 @@ function checkPage({ content }: Page, found: unknown): void {
   if (!(found instanceof Uint8Array) || found.length !== content.length) throw new Error("not what was stored");
 }
 
-function prepare({ set, from, to, meanSize, duplicates = 0 }: Task): Page[] {
+function prepare({ set, from, to, meanSize, duplicates = 0, duplicatesOf = set }: Task): Page[] {
   return Array.from({ length: to - from }, (_, i) => {
-    const content = makePage(i < duplicates ? 0 : set, from + i, meanSize);
+    const content = makePage(i < duplicates ? duplicatesOf : set, from + i, meanSize);
     return { content, signature: signatureOf("sha256", content) };
   });
+}
+
+/** The pages of the task before are those of the next, mostly. */
+let prepared: { readonly name: string; readonly pages: Page[] } | undefined;
+
+function pagesOf(task: Task): Page[] {
+  const { set, from, to, meanSize, duplicates, duplicatesOf } = task;
+  const name = JSON.stringify({ set, from, to, meanSize, duplicates, duplicatesOf });
+  if (prepared?.name !== name) prepared = { name, pages: prepare(task) };
+  return prepared.pages;
+}
+
+/** A client of a store is one for long, and knows its volumes when it is measured. */
+const instances = new Map<string, Promise<Instance>>();
+
+async function instanceFor(urls: readonly string[]): Promise<Instance> {
+  const name = urls.join();
+  let instance = instances.get(name);
+  if (instance === undefined) {
+    const volumes = urls.map((url) => new RemoteVolume({ url }));
+    instance = Codecs.load().then((codecs) => Instance.of(volumes, { codecs }));
+    instances.set(name, instance);
+  }
+  await (await instance).refreshFilters();
+  return await instance;
+}
+
+/** Processor time of the work, in seconds. */
+export interface Done {
+  readonly cpuSeconds: number;
 }
 
 let ready: { task: Task; pages: Page[]; instance: Instance | undefined } | undefined;
@@ -92,16 +123,15 @@ process.on("message", (message: Task | "go") => void handle(message));
 
 async function handle(message: Task | "go"): Promise<void> {
   if (message !== "go") {
-    const isOurs = message.target === "ours";
-    const volumes = message.urls.map((url) => new RemoteVolume({ url }));
-    const instance = isOurs ? await Instance.of(volumes, { codecs: await Codecs.load() }) : undefined;
-    ready = { task: message, pages: prepare(message), instance };
+    const instance = message.target === "ours" ? await instanceFor(message.urls) : undefined;
+    ready = { task: message, pages: pagesOf(message), instance };
     process.send!("ready");
     return;
   }
   const { task, pages, instance } = ready!;
+  const before = process.cpuUsage();
   if (instance === undefined) await runYardstick(task, pages);
   else await runOurs(task, pages, instance);
-  await instance?.[Symbol.asyncDispose]();
-  process.send!("done");
+  const { user, system } = process.cpuUsage(before);
+  process.send!({ cpuSeconds: (user + system) / 1e6 } satisfies Done);
 }

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { work } from "./corpus.ts";
-import type { Task } from "./store-client.ts";
+import type { Done, Task } from "./store-client.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
@@ -59,11 +59,11 @@ export class Team {
     this.clients = Array.from({ length: count }, () => fork(join(here, "store-client.js")));
   }
 
-  /** Shares the pages of the task among so many clients; how many seconds they took. */
+  /** Shares the pages of the task among so many clients; how many seconds they took, and of the processor all of them. */
   async run(
     count: number,
     task: Omit<Task, "from" | "to"> & { readonly pages: number; readonly share?: number },
-  ): Promise<number> {
+  ): Promise<{ readonly seconds: number; readonly cpuSeconds: number }> {
     const { pages, share = 0, ...rest } = task;
     const clients = this.clients.slice(0, count);
     const each = Math.ceil(pages / count);
@@ -78,8 +78,9 @@ export class Team {
     const done = clients.map(heard);
     const start = performance.now();
     for (const client of clients) client.send("go");
-    await Promise.all(done);
-    return (performance.now() - start) / 1000;
+    const told = (await Promise.all(done)) as Done[];
+    const seconds = (performance.now() - start) / 1000;
+    return { seconds, cpuSeconds: told.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0) };
   }
 
   stop(): void {

@@ -8,6 +8,9 @@ import type { Task } from "./store-client.ts";
 import { Server, Team } from "./store-team.ts";
 
 const CLIENTS = [1, 5, 10, 20];
+/** The set of the report, and how many of its kind are one measurement: of one, 20 clients would have 50 pages each. */
+const SET_PAGES = 1000;
+const SETS = 4;
 const MEAN_SIZE = 19_200;
 const LARGE_MEAN_SIZE = 15_000;
 
@@ -19,7 +22,7 @@ interface Bench {
 }
 
 export async function run(quick: boolean): Promise<Row[]> {
-  const bench: Bench = { team: new Team(20), pages: quick ? 200 : 1000, rounds: quick ? 1 : 3, rows: [] };
+  const bench: Bench = { team: new Team(20), pages: quick ? 400 : SETS * SET_PAGES, rounds: quick ? 1 : 2, rows: [] };
   try {
     await basicOperations(bench);
     await storeModes(bench);
@@ -53,10 +56,11 @@ async function warmUp(team: Team, ours: Setup, theirs: Setup): Promise<void> {
 /** Experiments 1 to 3: retrieve, delete, store, with 1, 5, 10 and 20 clients. */
 async function basicOperations({ team, pages, rounds, rows }: Bench): Promise<void> {
   const best = new Map<string, number>();
-  const note = (name: string, clients: number, seconds: number) => {
+  const note = (name: string, clients: number, { seconds, cpuSeconds }: { seconds: number; cpuSeconds: number }) => {
     const key = `${name} ${clients}`;
     best.set(key, Math.min(best.get(key) ?? Number.POSITIVE_INFINITY, seconds));
-    tell(`${clients} clients, ${name}: ${perSecond(pages, seconds)}`);
+    const cpu = `${Math.round((1e6 * cpuSeconds) / pages)} µs of the processor at the client`;
+    tell(`${clients} clients, ${name}: ${perSecond(pages, seconds)}, ${cpu}`);
   };
   const [ours, files] = [await Server.start("ours", "volume"), await Server.start("yardstick", "files")];
   const our = { target: "ours", urls: [ours.url], pages, meanSize: MEAN_SIZE } as const;
@@ -66,7 +70,7 @@ async function basicOperations({ team, pages, rounds, rows }: Bench): Promise<vo
     for (const clients of CLIENTS) {
       const set = 100 * (round + 1) + clients;
       const run = (name: string, task: typeof our | typeof theirs, kind: Task["kind"], own = set) =>
-        team.run(clients, { ...task, set: own, kind }).then((seconds) => note(name, clients, seconds));
+        team.run(clients, { ...task, set: own, kind }).then((taken) => note(name, clients, taken));
       await run("files store", theirs, "store");
       await run("store", our, "store");
       await run("store duplicates", our, "store");
@@ -92,12 +96,12 @@ async function basicOperations({ team, pages, rounds, rows }: Bench): Promise<vo
         goal,
       ),
     );
-  const atTen = (metric: string, name: string, reference: string, goal: number) => {
-    const [seconds, other] = [best.get(`${name} 10`)!, best.get(`${reference} 10`)!];
+  const at = (clients: number, metric: string, name: string, reference: string, goal: number) => {
+    const [seconds, other] = [best.get(`${name} ${clients}`)!, best.get(`${reference} ${clients}`)!];
     const label = reference.startsWith("files") ? "files" : reference;
     rows.push(
       ratioRow(
-        `${metric}, 10 clients`,
+        `${metric}, ${clients === 1 ? "one client against one" : `${clients} clients`}`,
         perSecond(pages, seconds),
         `${label} ${perSecond(pages, other)}`,
         other / seconds,
@@ -109,30 +113,44 @@ async function basicOperations({ team, pages, rounds, rows }: Bench): Promise<vo
   over("1. retrieve in bulk", "retrieve in bulk", "files retrieve", 4);
   over("2. delete a duplicate", "delete duplicates", "files delete", 1.67);
   over("2. delete a block", "delete blocks", "files delete", 1.6);
-  atTen("3. store, new, one by one", "store", "files store", 3);
-  atTen("3. store, new, in bulk", "store in bulk", "files store", 15);
-  atTen("3. store, duplicates", "store duplicates", "store", 2);
+  at(10, "3. store, new, one by one", "store", "files store", 3);
+  at(10, "3. store, new, in bulk", "store in bulk", "files store", 15);
+  at(1, "3. store, new, in bulk", "store in bulk", "files store", 15);
+  at(10, "3. store, duplicates", "store duplicates", "store", 2);
 }
 
+const SHARES = [0, 0.2, 0.4, 0.6, 0.8, 1];
+const MODES = ["regular", "compare", "force-new"] as const;
+
 /** Experiment 4: the three modes as more and more of the contents are there already. */
-async function storeModes({ team, pages, rows }: Bench): Promise<void> {
+async function storeModes({ team, pages, rounds, rows }: Bench): Promise<void> {
   const seconds = new Map<string, number>();
-  for (const share of [0, 0.2, 0.4, 0.6, 0.8, 1]) {
-    for (const mode of ["regular", "compare", "force-new"] as const) {
-      const server = await Server.start("ours", "volume");
-      const task = { target: "ours", urls: [server.url], pages, meanSize: MEAN_SIZE } as const;
-      await team.run(10, { ...task, kind: "store-bulk", set: 0 });
-      seconds.set(`${mode} ${share}`, await team.run(10, { ...task, kind: "store", set: 3, mode, share }));
-      await server.stop();
+  const server = await Server.start("ours", "volume");
+  const task = { target: "ours", urls: [server.url], pages: pages / 2, meanSize: MEAN_SIZE } as const;
+  // The set with an odd number is there before, and that with the next is what it is mixed with.
+  let set = 1;
+  for (let round = 0; round <= rounds; round++) {
+    for (const share of SHARES) {
+      for (const mode of MODES) {
+        await team.run(10, { ...task, kind: "store-bulk", set });
+        const mixed = { kind: "store", set: set + 1, duplicatesOf: set, mode, share } as const;
+        const taken = await team.run(10, { ...task, ...mixed });
+        set += 2;
+        // The first round is for the compiler.
+        if (round === 0) continue;
+        const name = `${mode} ${share}`;
+        seconds.set(name, Math.min(seconds.get(name) ?? Number.POSITIVE_INFINITY, taken.seconds));
+      }
     }
-    const shown = ["regular", "compare", "force-new"].map(
-      (mode) => `${mode} ${seconds.get(`${mode} ${share}`)!.toFixed(2)} s`,
-    );
+  }
+  await server.stop();
+  for (const share of SHARES) {
+    const shown = MODES.map((mode) => `${mode} ${seconds.get(`${mode} ${share}`)!.toFixed(2)} s`);
     tell(`${share * 100} % duplicates: ${shown.join(", ")}`);
   }
   const fall = (mode: string) => seconds.get(`${mode} 0`)! / seconds.get(`${mode} 1`)!;
   const shape = (mode: string) =>
-    [0, 0.2, 0.4, 0.6, 0.8, 1].map((share) => `${Math.round(1000 * seconds.get(`${mode} ${share}`)!)}`).join(", ");
+    SHARES.map((share) => `${Math.round(1000 * seconds.get(`${mode} ${share}`)!)}`).join(", ");
   rows.push(ratioRow(`4. regular, ms at 0 to 100 % duplicates: ${shape("regular")}`, "", "", fall("regular"), 1.2));
   rows.push(ratioRow(`4. compare, ms at 0 to 100 % duplicates: ${shape("compare")}`, "", "", fall("compare"), 1));
   const forced = { ...ratioRow(`4. force-new, ms: ${shape("force-new")}`, "", "", fall("force-new"), 0) };
@@ -145,13 +163,16 @@ async function acrossVolumes({ team, pages, rounds, rows }: Bench): Promise<void
   const best = new Map<number, number>();
   const servers: Server[] = [];
   for (let i = 0; i < 8; i++) servers.push(await Server.start("ours", `volume-${i}`));
-  for (let round = 0; round < rounds; round++) {
+  const task = { kind: "store", target: "ours", pages: pages / 2, meanSize: MEAN_SIZE } as const;
+  // Each server is as warm as the one that has all the work.
+  for (const [i, { url }] of servers.entries()) await team.run(1, { ...task, urls: [url], set: 10 + i });
+  for (let round = 0; round <= rounds; round++) {
     for (const count of COUNTS) {
       const urls = servers.slice(0, count).map(({ url }) => url);
-      const set = 100 + round * 10 + count;
-      const seconds = await team.run(1, { kind: "store", target: "ours", urls, set, pages, meanSize: MEAN_SIZE });
+      const { seconds } = await team.run(1, { ...task, urls, set: 100 + round * 10 + count });
+      if (round === 0) continue;
       best.set(count, Math.min(best.get(count) ?? Number.POSITIVE_INFINITY, seconds));
-      tell(`1 client, ${count} volumes: ${perSecond(pages, seconds)}`);
+      tell(`1 client, ${count} volumes: ${perSecond(task.pages, seconds)}`);
     }
   }
   for (const server of servers) await server.stop();
@@ -168,7 +189,9 @@ async function overVolumes({ team, pages, rows }: Bench): Promise<void> {
     const servers: Server[] = [];
     for (let i = 0; i < count; i++) servers.push(await Server.start("ours", `volume-${i}`));
     const urls = servers.map(({ url }) => url);
-    times.push(await team.run(4, { kind: "store", target: "ours", urls, set: 4, pages, meanSize: MEAN_SIZE }));
+    const task = { kind: "store", target: "ours", urls, pages, meanSize: MEAN_SIZE } as const;
+    await team.run(4, { ...task, set: 4, pages: pages / 4 });
+    times.push((await team.run(4, { ...task, set: 5 })).seconds);
     for (const server of servers) await server.stop();
   }
   const text = times.map((seconds, i) => `${i + 1}: ${perSecond(pages, seconds)}`).join(", ");
@@ -186,11 +209,13 @@ async function largeSet({ team, rows }: Bench, pages: number, filesPages: number
   const portions = Math.max(1, Math.round(pages / 10_000));
   const our = { ...task, target: "ours", urls: [ours.url], pages: pages / portions } as const;
   let [stored, read] = [0, 0];
-  for (let i = 0; i < portions; i++) stored += await team.run(5, { ...our, set: 1000 + i, kind: "store-bulk" });
-  for (let i = 0; i < portions; i++) read += await team.run(5, { ...our, set: 1000 + i, kind: "retrieve-bulk" });
+  for (let i = 0; i < portions; i++)
+    stored += (await team.run(5, { ...our, set: 1000 + i, kind: "store-bulk" })).seconds;
+  for (let i = 0; i < portions; i++)
+    read += (await team.run(5, { ...our, set: 1000 + i, kind: "retrieve-bulk" })).seconds;
   const theirs = { ...task, target: "yardstick", urls: [files.url], pages: filesPages } as const;
-  const filesStored = await team.run(10, { ...theirs, kind: "store" });
-  const filesRead = await team.run(10, { ...theirs, kind: "retrieve" });
+  const { seconds: filesStored } = await team.run(10, { ...theirs, kind: "store" });
+  const { seconds: filesRead } = await team.run(10, { ...theirs, kind: "retrieve" });
   const row = (metric: string, seconds: number, other: number, goal: number) => {
     const ratio = pages / seconds / (filesPages / other);
     rows.push(ratioRow(metric, perSecond(pages, seconds), `files ${perSecond(filesPages, other)}`, ratio, goal));
