@@ -1,5 +1,12 @@
 /** Numbers of any size as few bytes: seven bits a byte, the low ones first. Times may be negative and are zigzagged. */
 
+/** How many bytes a number takes. */
+export function numberSize(value: number): number {
+  let size = 1;
+  for (let rest = value; rest > 127; rest = Math.floor(rest / 128)) size++;
+  return size;
+}
+
 /** Gathers bytes; grows as it must. */
 export class ByteWriter {
   bytes: Buffer;
@@ -44,8 +51,12 @@ export class ByteWriter {
   raw(bytes: Uint8Array, start = 0, end = bytes.length): void {
     this.reserve(end - start);
     // Copying a few bytes by hand beats the call.
-    if (end - start < 32) for (let at = start; at < end; at++) this.bytes[this.length++] = bytes[at]!;
-    else {
+    if (end - start < 96) {
+      const own = this.bytes;
+      let to = this.length;
+      for (let at = start; at < end; at++) own[to++] = bytes[at]!;
+      this.length = to;
+    } else {
       if (Buffer.isBuffer(bytes)) bytes.copy(this.bytes, this.length, start, end);
       else this.bytes.set(bytes.subarray(start, end), this.length);
       this.length += end - start;

@@ -1,7 +1,10 @@
 /** Every invariant of a timeline, looked at one after another. */
+import { isDeepStrictEqual } from "node:util";
 import { ArchiveError } from "../base/index.ts";
-import { BEGINNING, FOREVER, type PageRef } from "./node.ts";
+import { mayChange } from "./change-map.ts";
+import { BEGINNING, FOREVER, type PageRef, type PageSummary } from "./node.ts";
 import type { PageFile } from "./page-file.ts";
+import { summarize } from "./page-writer.ts";
 import { carriedOn, carryOf, type Run, sameCarry } from "./run.ts";
 import type { Root } from "./slot.ts";
 
@@ -28,6 +31,8 @@ class PageCheck {
   private keys = 0;
   private entries = 0;
   private visits = 0;
+  private live = 0;
+  private copies = 0;
 
   constructor(pages: PageFile) {
     this.pages = pages;
@@ -44,6 +49,11 @@ class PageCheck {
       const found = `${keys} keys, ${entries} entries and ${visits} visits`;
       yield this.finding(root.root, `${found}, but the root tells ${root.keys}, ${root.entries} and ${root.visits}`);
     }
+    const { live, copies } = this;
+    if (live !== root.live || copies !== root.copies) {
+      const found = `${live} bytes of pages and ${copies} carried runs`;
+      yield this.finding(root.root, `${found}, but the root tells ${root.live} and ${root.copies}`);
+    }
   }
 
   private finding(ref: Pick<PageRef, "offset">, message: string): TimelineFinding {
@@ -54,7 +64,7 @@ class PageCheck {
   private *page(ref: PageRef, area: Area): Generator<TimelineFinding> {
     try {
       // The cache may know it as it was before it was damaged.
-      this.pages.read(ref);
+      this.live += this.pages.read(ref).length;
       if (ref.kind === "leaf") yield* this.leaf(ref, area);
       else yield* this.node(ref, area);
     } catch (error) {
@@ -71,9 +81,10 @@ class PageCheck {
     for (let i = 1; i < bounds.length; i++) {
       if (!(bounds[i - 1]! < bounds[i]!)) yield this.finding(ref, "bounds that are not in order");
     }
+    if (!isDeepStrictEqual(summarize(node.kind, children), summaryOf(ref))) {
+      yield this.finding(ref, "a node of which its parent tells something else");
+    }
     for (const [i, child] of children.entries()) {
-      if (child.lastChange > ref.lastChange)
-        yield this.finding(ref, "a child that changed later than its parent knows");
       if (node.kind === "keys") {
         yield* this.page(child, { ...area, low: node.bounds[i]!, high: node.bounds[i + 1] ?? area.high });
         continue;
@@ -121,6 +132,7 @@ class PageCheck {
   private *leaf(ref: PageRef, area: Area): Generator<TimelineFinding> {
     const leaf = this.pages.leaf(ref);
     let before: string | undefined;
+    let carried = 0;
     for (const [i, key] of leaf.keys.entries()) {
       if (before !== undefined && key <= before) yield this.finding(ref, "keys that are not in order");
       if (key < area.low || (area.high !== undefined && key >= area.high)) {
@@ -128,9 +140,15 @@ class PageCheck {
       }
       before = key;
       const runs = leaf.runs(i);
+      if (carryOf(runs) !== undefined) carried++;
       const wrong = this.wrongRuns(runs, area, ref, leaf.lastVisit);
       if (wrong !== undefined) yield this.finding(ref, `${JSON.stringify(key)}: ${wrong}`);
     }
+    this.copies += carried;
+    if (carried !== leaf.carried) yield this.finding(ref, `${carried} carried runs, but it tells ${leaf.carried}`);
+    const { alive } = leaf.summarize();
+    if (alive !== ref.alive)
+      yield this.finding(ref, `${alive} keys alive at its end, but its parent tells ${ref.alive}`);
   }
 
   private wrongRuns(runs: readonly Run[], area: Area, ref: PageRef, lastVisit: number): string | undefined {
@@ -143,6 +161,8 @@ class PageCheck {
       if (isCarried && (i > 0 || run.start >= area.start)) return "a run that is carried, and cannot be";
       if (!isCarried && run.visits[0] !== run.start) return "a run that does not begin with a visit";
       if (!isCarried && run.start > ref.lastChange) return "a run that began later than its page knows";
+      if (!isCarried && !mayChange(ref.changes, run.start - 1, run.start))
+        return "a run that its page does not know of";
       const next = runs[i + 1];
       if (next !== undefined && next.digest === run.digest) return "two runs of one content in a row";
       let before = isCarried ? run.lastBefore : run.start;
@@ -155,6 +175,10 @@ class PageCheck {
     }
     return undefined;
   }
+}
+
+function summaryOf({ lastChange, alive, changes }: PageRef): PageSummary {
+  return { lastChange, alive, changes };
 }
 
 interface Edge {

@@ -2,9 +2,12 @@
 import { dirname } from "node:path";
 import { systemRandom } from "../base/index.ts";
 import { type Disk, partialPath } from "../disk/index.ts";
-import { encodeNode, type PageRef } from "./node.ts";
+import { NO_CHANGES } from "./change-map.ts";
+import { encodeNode, type PageRef, type PageSummary } from "./node.ts";
 import { PageFile } from "./page-file.ts";
 import type { Root } from "./slot.ts";
+
+const EMPTY: PageSummary = { lastChange: 0, alive: 0, changes: NO_CHANGES };
 
 /** The file takes the place of the one that is there, whole and durable; or it is that of a timeline without pages. */
 export function copyPages(
@@ -17,14 +20,15 @@ export function copyPages(
   const partial = partialPath(path, systemRandom);
   const pages = PageFile.create(disk, partial, cacheBytes);
   try {
-    const { generation, keys, entries, visits, pageSize, digestSize } = root;
-    const ref = "image" in root ? pages.append(root.image, "leaf", 0) : copyPage(from!, root.root, pages);
+    const { generation, keys, entries, visits, copies, pageSize, digestSize } = root;
+    const ref = "image" in root ? pages.append(root.image, "leaf", EMPTY) : copyPage(from!, root.root, pages);
     const live = pages.bytesAppended;
     const next: Root = {
       generation: generation + 1,
       keys,
       entries,
       visits,
+      copies,
       pageSize,
       digestSize,
       live,
@@ -35,7 +39,7 @@ export function copyPages(
     pages.close();
     disk.rename(partial, path);
     disk.syncFolder(dirname(path));
-    return { pages: PageFile.open(disk, path, "update", cacheBytes), root: next };
+    return { pages: pages.reopen(disk, path), root: next };
   } catch (error) {
     pages.close();
     disk.remove(partial);
@@ -44,8 +48,11 @@ export function copyPages(
 }
 
 function copyPage(from: PageFile, ref: PageRef, to: PageFile): PageRef {
-  if (ref.kind === "leaf") return to.append(from.read(ref), "leaf", ref.lastChange);
+  if (ref.kind === "leaf") {
+    const known = from.knownLeaf(ref);
+    return known === undefined ? to.append(from.read(ref), "leaf", ref) : to.appendLeaf(known, ref);
+  }
   const node = from.node(ref);
   const children = node.children.map((child) => copyPage(from, child, to));
-  return to.append(encodeNode({ ...node, children }), ref.kind, ref.lastChange);
+  return to.append(encodeNode({ ...node, children }), ref.kind, ref);
 }

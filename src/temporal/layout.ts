@@ -22,8 +22,8 @@ export type Layout =
   | { readonly kind: "times"; readonly bounds: readonly number[]; readonly parts: readonly Layout[] };
 
 /** Shares of a page: what may be alive after a cut in time, what pages are filled to then, what must be alive at least. */
-const ALIVE_MOST = 0.5;
-const FILL = 0.7;
+export const ALIVE_MOST = 0.4;
+export const FILL = 0.55;
 const ALIVE_LEAST = 0.15;
 /** A cut in time that leaves more than this share on one side is not worth its copies. */
 const CUT_MOST = 0.8;

@@ -1,7 +1,19 @@
 /** Builds leaves, entry by entry in the order of keys. What does not change is copied from the leaf that it stands in. */
-import { ByteWriter } from "./bytes.ts";
+import { type SortedVisits, sameBytes } from "./batch.ts";
+import { ByteWriter, numberSize } from "./bytes.ts";
+import { type ChangeMap, withChange } from "./change-map.ts";
 import { CARRIED, GONE, type LastRun, LEAF_TYPE, Leaf, sharedLength } from "./leaf.ts";
-import type { Run, Visit } from "./run.ts";
+import type { Run } from "./run.ts";
+
+/** What visits added to a leaf. */
+export interface Growth {
+  visits: number;
+  entries: number;
+  /** Keys that hold something at the end. */
+  alive: number;
+  lastChange: number;
+  changes: ChangeMap;
+}
 
 export class LeafBuilder {
   private readonly digestSize: number;
@@ -9,9 +21,10 @@ export class LeafBuilder {
   private readonly body = new ByteWriter();
   private readonly visits = new ByteWriter(1 << 10);
   private base = 0;
+  private carried = 0;
   private keys: string[] = [];
-  private starts: number[] = [];
-  private bodies: number[] = [];
+  private starts = new Uint32Array(1 << 10);
+  private bodies = new Uint32Array(1 << 10);
 
   constructor(digestSize: number) {
     this.digestSize = digestSize;
@@ -20,51 +33,77 @@ export class LeafBuilder {
   begin(base: number): void {
     this.base = base;
     this.out.length = 0;
+    this.carried = 0;
     this.keys = [];
-    this.starts = [];
-    this.bodies = [];
-  }
-
-  /** Bytes of entries so far. */
-  get size(): number {
-    return this.out.length;
   }
 
   /** Entries of a leaf with the same base, from one position up to another. */
   copy(leaf: Leaf, from: number, to: number): void {
     if (from >= to) return;
-    const before = this.keys.at(-1) ?? "";
-    const first = this.startKey(leaf.keys[from]!, before);
-    this.out.number(leaf.entryAt(from + 1) - leaf.bodyAt(from));
-    this.bodies.push(this.out.length);
-    this.out.raw(leaf.bytes, leaf.bodyAt(from), leaf.entryAt(from + 1));
-    this.keys.push(first);
-    if (from + 1 === to) return;
+    const { out } = this;
+    const next = leaf.entryAt(from + 1);
+    this.startKnown(leaf, from);
+    this.startBody(next - leaf.bodyAt(from), leaf.isCarried(from));
+    out.raw(leaf.bytes, leaf.bodyAt(from), next);
     // From the second on each stands behind the same key as in the leaf.
-    const shift = this.out.length - leaf.entryAt(from + 1);
+    const shift = out.length - next;
     for (let i = from + 1; i < to; i++) {
-      this.keys.push(leaf.keys[i]!);
-      this.starts.push(leaf.entryAt(i) + shift);
-      this.bodies.push(leaf.bodyAt(i) + shift);
+      this.place(leaf.keys[i]!, leaf.entryAt(i) + shift);
+      this.bodies[this.keys.length - 1] = leaf.bodyAt(i) + shift;
+      if (leaf.isCarried(i)) this.carried++;
     }
-    this.out.raw(leaf.bytes, leaf.entryAt(from + 1), leaf.entryAt(to));
+    out.raw(leaf.bytes, next, leaf.entryAt(to));
   }
 
-  private startKey(key: string, before: string): string {
-    this.starts.push(this.out.length);
-    const shared = sharedLength(before, key);
-    this.out.number(shared);
-    this.out.number(key.length - shared);
-    this.out.text(key, shared);
-    return key;
-  }
-
-  private putBody(key: string): void {
-    this.startKey(key, this.keys.at(-1) ?? "");
-    this.out.number(this.body.length);
-    this.bodies.push(this.out.length);
-    this.out.raw(this.body.bytes, 0, this.body.length);
+  private place(key: string, at: number): void {
+    const count = this.keys.length;
+    if (count === this.starts.length) {
+      const [starts, bodies] = [new Uint32Array(2 * count), new Uint32Array(2 * count)];
+      starts.set(this.starts);
+      bodies.set(this.bodies);
+      this.starts = starts;
+      this.bodies = bodies;
+    }
+    this.starts[count] = at;
     this.keys.push(key);
+  }
+
+  private startKey(key: string): void {
+    const { out } = this;
+    const shared = this.keys.length === 0 ? 0 : sharedLength(this.keys.at(-1)!, key);
+    this.place(key, out.length);
+    out.number(shared);
+    out.number(key.length - shared);
+    out.text(key, shared);
+  }
+
+  /** Whether the next entry stands behind the same key as in the leaf, and so is coded the same. */
+  private isBehind(leaf: Leaf, index: number): boolean {
+    const count = this.keys.length;
+    return index === 0 ? count === 0 : count > 0 && this.keys[count - 1] === leaf.keys[index - 1];
+  }
+
+  /** The key of an entry; as the bytes tell it where the key before is the same as there. */
+  private startKnown(leaf: Leaf, index: number): void {
+    if (!this.isBehind(leaf, index)) {
+      this.startKey(leaf.keys[index]!);
+      return;
+    }
+    this.place(leaf.keys[index]!, this.out.length);
+    const bodyAt = leaf.bodyAt(index);
+    this.out.raw(leaf.bytes, leaf.entryAt(index), bodyAt - numberSize(leaf.entryAt(index + 1) - bodyAt));
+  }
+
+  private startBody(size: number, isCarried: boolean): void {
+    this.out.number(size);
+    this.bodies[this.keys.length - 1] = this.out.length;
+    if (isCarried) this.carried++;
+  }
+
+  private putBody(): void {
+    const { body } = this;
+    this.startBody(body.length, (body.bytes[0]! & CARRIED) !== 0);
+    this.out.raw(body.bytes, 0, body.length);
   }
 
   put(key: string, runs: readonly Run[]): void {
@@ -74,7 +113,8 @@ export class LeafBuilder {
       this.putRun(run, reference);
       reference = run.start;
     }
-    this.putBody(key);
+    this.startKey(key);
+    this.putBody();
   }
 
   private putRun({ start, digest, value, before, lastBefore, visits }: Run, reference: number): void {
@@ -97,28 +137,134 @@ export class LeafBuilder {
       this.visits.number(visits[i]! - last);
       last = visits[i]!;
     }
-    body.number(this.visits.length);
-    body.raw(this.visits.bytes, 0, this.visits.length);
+    this.endRun();
   }
 
-  /** The entry of a leaf with one visit more, behind all that it has: of its last run, or of a new one. */
-  append(leaf: Leaf, index: number, last: LastRun, visit: Visit): void {
+  private endRun(): void {
+    this.body.number(this.visits.length);
+    this.body.raw(this.visits.bytes, 0, this.visits.length);
+  }
+
+  /** A new key with its visits, [from, to) of the given ones. */
+  start(visits: SortedVisits, from: number, to: number, growth: Growth): void {
+    this.body.length = 0;
+    this.startRun(visits, from, this.base, growth);
+    this.addRuns(visits, from + 1, to, visits.times[from]!, growth);
+    this.startKey(visits.keys[from]!);
+    this.putBody();
+    if (!visits.isGone(to - 1)) growth.alive++;
+  }
+
+  /** The entry of a leaf with further visits, [from, to) of the given ones. False where they are not behind all others. */
+  extend(leaf: Leaf, index: number, visits: SortedVisits, from: number, to: number, growth: Growth): boolean {
+    const last = leaf.findLast(index);
+    if (visits.times[from]! <= last.lastVisit) return false;
+    const isSame = hasContent(leaf, last.digestAt, visits, from, this.digestSize);
+    if (isSame && to - from === 1) {
+      this.confirm(leaf, index, last, visits.times[from]! - last.lastVisit);
+      growth.visits++;
+      return true;
+    }
     const { body } = this;
     const end = leaf.entryAt(index + 1);
+    growth.alive += Number(last.digestAt === undefined) - Number(visits.isGone(to - 1));
     body.length = 0;
-    if (leaf.hasDigest(last.digestAt, visit.digest)) {
-      this.visits.length = 0;
-      this.visits.number(visit.time - last.lastVisit);
+    if (isSame) {
       body.raw(leaf.bytes, leaf.bodyAt(index), last.visitsSizeAt);
-      body.number(end - last.visitsAt + this.visits.length);
-      body.raw(leaf.bytes, last.visitsAt, end);
-      body.raw(this.visits.bytes, 0, this.visits.length);
+      this.visits.length = 0;
+      this.visits.raw(leaf.bytes, last.visitsAt, end);
+      this.visits.number(visits.times[from]! - last.lastVisit);
+      growth.visits++;
     } else {
       body.raw(leaf.bytes, leaf.bodyAt(index), end);
-      const { time, digest, value } = visit;
-      this.putRun({ start: time, digest, value, before: 0, lastBefore: time, visits: [time] }, last.start);
+      this.startRun(visits, from, last.start, growth);
     }
-    this.putBody(leaf.keys[index]!);
+    this.addRuns(visits, from + 1, to, isSame ? last.start : visits.times[from]!, growth);
+    this.startKnown(leaf, index);
+    this.putBody();
+    return true;
+  }
+
+  /** What the last run of an entry is for the page behind, with further visits, [from, to) of the given ones. */
+  carry(leaf: Leaf, index: number, visits: SortedVisits, from: number, to: number, growth: Growth): void {
+    const { body } = this;
+    const { start, lastVisit, digestAt, valueEnd, before, visitsAt } = leaf.findLast(index);
+    const isSame = from < to && hasContent(leaf, digestAt, visits, from, this.digestSize);
+    body.length = 0;
+    body.number((digestAt === undefined ? GONE : 0) + CARRIED);
+    body.signed(start - this.base);
+    if (digestAt !== undefined) body.raw(leaf.bytes, digestAt, valueEnd);
+    body.number((before === 0 ? 1 : before) + countNumbers(leaf.bytes, visitsAt, leaf.entryAt(index + 1)));
+    body.number(lastVisit - start);
+    this.visits.length = 0;
+    if (isSame) this.visits.number(visits.times[from]! - lastVisit);
+    else if (from < to) {
+      this.endRun();
+      this.startRun(visits, from, start, growth);
+    }
+    this.addRuns(visits, from + 1, to, isSame ? start : (visits.times[from] ?? start), growth);
+    this.startKnown(leaf, index);
+    this.putBody();
+  }
+
+  /** The entry with one visit more of its last run: two numbers change, and one is added. */
+  private confirm(leaf: Leaf, index: number, { visitsSizeAt, visitsAt }: LastRun, later: number): void {
+    const { out } = this;
+    const [bodyAt, end] = [leaf.bodyAt(index), leaf.entryAt(index + 1)];
+    const visitsSize = end - visitsAt + numberSize(later);
+    const bodySize = visitsSizeAt - bodyAt + numberSize(visitsSize) + visitsSize;
+    if (bodySize < 128 && this.isBehind(leaf, index)) {
+      // Both numbers are single bytes then, before and after: all is copied in one go.
+      const shift = out.length - leaf.entryAt(index);
+      this.place(leaf.keys[index]!, out.length);
+      this.bodies[this.keys.length - 1] = bodyAt + shift;
+      if (leaf.isCarried(index)) this.carried++;
+      out.raw(leaf.bytes, leaf.entryAt(index), end);
+      out.bytes[bodyAt + shift - 1] = bodySize;
+      out.bytes[visitsSizeAt + shift] = visitsSize;
+    } else {
+      this.startKnown(leaf, index);
+      this.startBody(bodySize, leaf.isCarried(index));
+      out.raw(leaf.bytes, bodyAt, visitsSizeAt);
+      out.number(visitsSize);
+      out.raw(leaf.bytes, visitsAt, end);
+    }
+    out.number(later);
+  }
+
+  private startRun(visits: SortedVisits, at: number, reference: number, growth: Growth): void {
+    const { body } = this;
+    const time = visits.times[at]!;
+    body.number(visits.isGone(at) ? GONE : 0);
+    body.signed(time - reference);
+    if (!visits.isGone(at)) {
+      const valueAt = visits.valueAt(at);
+      body.raw(visits.bytes, visits.digestAt(at), valueAt);
+      body.number(visits.valueSize(at));
+      body.raw(visits.bytes, valueAt, valueAt + visits.valueSize(at));
+      growth.entries++;
+    }
+    growth.visits++;
+    if (time > growth.lastChange) growth.lastChange = time;
+    growth.changes = withChange(growth.changes, time);
+    this.visits.length = 0;
+  }
+
+  /** Goes on with visits behind one that is in the body already, whose run began at `start`. */
+  private addRuns(visits: SortedVisits, from: number, to: number, start: number, growth: Growth): void {
+    let reference = start;
+    for (let at = from; at < to; at++) {
+      const time = visits.times[at]!;
+      if (!visits.isSame(at - 1, at)) {
+        this.endRun();
+        this.startRun(visits, at, reference, growth);
+        reference = time;
+      } else if (time !== visits.times[at - 1]) {
+        this.visits.number(time - visits.times[at - 1]!);
+        growth.visits++;
+      }
+    }
+    this.endRun();
   }
 
   /** The leaf. */
@@ -128,17 +274,41 @@ export class LeafBuilder {
     head.byte(this.digestSize);
     head.signed(this.base);
     head.signed(lastVisit - this.base);
+    head.number(this.carried);
     head.number(this.keys.length);
-    const bytes = Buffer.allocUnsafeSlow(head.length + this.out.length);
+    const size = head.length + this.out.length;
+    const count = this.keys.length;
+    // One piece of memory for the image and the places in it, since there are many leaves.
+    const placesAt = (size + 3) & ~3;
+    const { buffer } = Buffer.allocUnsafeSlow(placesAt + 4 * (2 * count + 1));
+    const bytes = Buffer.from(buffer, 0, size);
+    const starts = new Uint32Array(buffer, placesAt, count + 1);
+    const bodies = new Uint32Array(buffer, placesAt + 4 * (count + 1), count);
     head.bytes.copy(bytes, 0, 0, head.length);
     this.out.bytes.copy(bytes, head.length, 0, this.out.length);
-    const starts = new Uint32Array(this.keys.length + 1);
-    const bodies = new Uint32Array(this.keys.length);
-    for (let i = 0; i < bodies.length; i++) {
+    for (let i = 0; i < count; i++) {
       starts[i] = this.starts[i]! + head.length;
       bodies[i] = this.bodies[i]! + head.length;
     }
-    starts[bodies.length] = bytes.length;
+    starts[count] = size;
     return new Leaf(bytes, { keys: this.keys, starts, bodies });
   }
+}
+
+/** How many numbers there are in a range of bytes: each ends with a byte below 128. */
+function countNumbers(bytes: Uint8Array, from: number, to: number): number {
+  let count = 0;
+  for (let at = from; at < to; at++) if (bytes[at]! < 128) count++;
+  return count;
+}
+
+function hasContent(
+  leaf: Leaf,
+  digestAt: number | undefined,
+  visits: SortedVisits,
+  at: number,
+  digestSize: number,
+): boolean {
+  if (digestAt === undefined || visits.isGone(at)) return digestAt === undefined && visits.isGone(at);
+  return sameBytes(leaf.bytes, digestAt, visits.bytes, visits.digestAt(at), digestSize);
 }

@@ -4,6 +4,8 @@
  */
 import { ArchiveError } from "../base/index.ts";
 import { ByteReader } from "./bytes.ts";
+import { NO_CHANGES, withChange } from "./change-map.ts";
+import type { PageSummary } from "./node.ts";
 import type { Run } from "./run.ts";
 
 export const GONE = 1;
@@ -19,13 +21,17 @@ export function sharedLength(one: string, other: string): number {
 
 /** The last run of a key, as far as is needed to go on from it. */
 export interface LastRun {
-  readonly start: number;
-  readonly lastVisit: number;
+  start: number;
+  lastVisit: number;
+  /** Visits before the page; 0 for a run that began in it. */
+  before: number;
   /** Where its digest is; absent where the key is gone. */
-  readonly digestAt: number | undefined;
+  digestAt: number | undefined;
+  /** Where its value ends. */
+  valueEnd: number;
   /** Where the number of bytes of its visits stands, and where those begin. */
-  readonly visitsSizeAt: number;
-  readonly visitsAt: number;
+  visitsSizeAt: number;
+  visitsAt: number;
 }
 
 /** Where the run is that is alive at a moment. */
@@ -47,6 +53,8 @@ export class Leaf {
   readonly base: number;
   /** No visit in it is later. */
   readonly lastVisit: number;
+  /** How many of its runs are carried. */
+  readonly carried: number;
   readonly keys: readonly string[];
   /** Where each entry, and in it the body, begins; and where the last one ends. */
   private readonly starts: Uint32Array;
@@ -62,6 +70,7 @@ export class Leaf {
     this.digestSize = reader.number();
     this.base = reader.signed();
     this.lastVisit = this.base + reader.signed();
+    this.carried = reader.number();
     const count = reader.number();
     if (!(count <= bytes.length)) throw new ArchiveError("HT_CORRUPT", "a leaf that is cut");
     if (known !== undefined) {
@@ -98,9 +107,20 @@ export class Leaf {
     return this.bodies[index]!;
   }
 
+  isCarried(index: number): boolean {
+    return (this.bytes[this.bodies[index]!]! & CARRIED) !== 0;
+  }
+
+  /** The same as `search` where keys are asked for in order: most often it is the next one. */
+  searchFrom(key: string, from: number): number {
+    const { keys } = this;
+    if (from >= keys.length || keys[from] === key || keys[from]! > key) return from;
+    return keys[from + 1] === key ? from + 1 : this.search(key, from + 1);
+  }
+
   /** The position of the key, or of the first one behind it. */
-  search(key: string): number {
-    let [low, high] = [0, this.keys.length];
+  search(key: string, from = 0): number {
+    let [low, high] = [from, this.keys.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (this.keys[middle]! < key) low = middle + 1;
@@ -155,6 +175,25 @@ export class Leaf {
     return start;
   }
 
+  /** What is worth knowing of it before it is read, and how many runs it has. */
+  summarize(): PageSummary & { readonly runs: number } {
+    const { bytes, reader } = this;
+    let [alive, lastChange, changes, runs] = [0, this.base, NO_CHANGES, 0];
+    for (let i = 0; i < this.keys.length; i++) {
+      const end = this.starts[i + 1]!;
+      reader.at = this.bodies[i]!;
+      let flags = 0;
+      for (let reference = this.base; reader.at < end; runs++) {
+        flags = bytes[reader.at]!;
+        reference = this.skipRun(reader, reference);
+        if (reference > lastChange) lastChange = reference;
+        if ((flags & CARRIED) === 0) changes = withChange(changes, reference);
+      }
+      if ((flags & GONE) === 0) alive++;
+    }
+    return { alive, lastChange, changes, runs };
+  }
+
   /**
    * Finds the last run that began by then, and when the next one begins. Where it is goes into `found`, which is the
    * caller's, since this is asked for every entry of a slice. False where there is none.
@@ -189,9 +228,11 @@ export class Leaf {
     return this.readRun(new ByteReader(this.bytes, at), reference);
   }
 
-  lastRun(index: number): LastRun {
+  /** The last run of a key. What is told holds until this is asked the next time. */
+  findLast(index: number): LastRun {
     const end = this.starts[index + 1]!;
-    const reader = new ByteReader(this.bytes, this.bodies[index]!);
+    const { reader } = this;
+    reader.at = this.bodies[index]!;
     for (let reference = this.base; ; ) {
       const flags = reader.number();
       const start = reference + reader.signed();
@@ -201,30 +242,36 @@ export class Leaf {
         reader.skip(this.digestSize);
         reader.skip(reader.number());
       }
+      last.valueEnd = reader.at;
       let lastVisit = start;
+      last.before = 0;
       if ((flags & CARRIED) !== 0) {
-        reader.number();
+        last.before = reader.number();
         lastVisit += reader.number();
       }
-      const visitsSizeAt = reader.at;
+      last.visitsSizeAt = reader.at;
       const visitsSize = reader.number();
-      const visitsAt = reader.at + visitsSize;
-      if (visitsAt < end) {
-        reader.at = visitsAt;
+      last.visitsAt = reader.at;
+      if (reader.at + visitsSize < end) {
+        reader.at += visitsSize;
         continue;
       }
-      const begin = reader.at;
       while (reader.at < end) lastVisit += reader.number();
-      return { start, lastVisit, digestAt, visitsSizeAt, visitsAt: begin };
+      last.start = start;
+      last.lastVisit = lastVisit;
+      last.digestAt = digestAt;
+      return last;
     }
-  }
-
-  /** Whether the digest at this place is the given one. */
-  hasDigest(at: number | undefined, digest: string | undefined): boolean {
-    if (at === undefined || digest === undefined) return at === undefined && digest === undefined;
-    for (let i = 0; i < digest.length; i++) if (this.bytes[at + i] !== digest.charCodeAt(i)) return false;
-    return true;
   }
 }
 
+const last: LastRun = {
+  start: 0,
+  lastVisit: 0,
+  before: 0,
+  digestAt: undefined,
+  valueEnd: 0,
+  visitsSizeAt: 0,
+  visitsAt: 0,
+};
 const NOTHING = Buffer.alloc(0);

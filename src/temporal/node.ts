@@ -5,6 +5,7 @@
  */
 import { ArchiveError } from "../base/index.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
+import type { ChangeMap } from "./change-map.ts";
 import { sharedLength } from "./leaf.ts";
 
 export const KEY_NODE_TYPE = 2;
@@ -12,13 +13,20 @@ export const TIME_NODE_TYPE = 3;
 
 export type PageKind = "leaf" | "keys" | "times";
 
-/** Where a page is, and what is worth knowing before it is read. */
-export interface PageRef {
+/** What is worth knowing of a page before it is read. */
+export interface PageSummary {
+  /** The last time at which something began or ended in it; nothing changed later. */
+  readonly lastChange: number;
+  /** Keys that hold something where its stretch of time ends. */
+  readonly alive: number;
+  readonly changes: ChangeMap;
+}
+
+/** Where a page is, and what it is. */
+export interface PageRef extends PageSummary {
   readonly kind: PageKind;
   readonly offset: number;
   readonly length: number;
-  /** The last time at which something began or ended in it; nothing changed later. */
-  readonly lastChange: number;
 }
 
 export interface KeyNode {
@@ -50,7 +58,7 @@ export function encodeNode(node: Node): Buffer {
   writer.number(node.children.length);
   let key = "";
   let time = 0;
-  for (const [i, { kind, offset, length, lastChange }] of node.children.entries()) {
+  for (const [i, { kind, offset, length, lastChange, alive, changes }] of node.children.entries()) {
     if (node.kind === "keys") {
       const bound = node.bounds[i]!;
       const shared = sharedLength(key, bound);
@@ -66,6 +74,10 @@ export function encodeNode(node: Node): Buffer {
     writer.number(offset);
     writer.number(length);
     writer.signed(lastChange);
+    writer.number(alive);
+    writer.byte(changes.scale);
+    writer.signed(changes.first);
+    writer.number(changes.bits);
   }
   return writer.finish();
 }
@@ -93,7 +105,9 @@ export function decodeNode(bytes: Buffer): Node {
     }
     const kind = KINDS[reader.number()];
     if (kind === undefined) throw new ArchiveError("HT_CORRUPT", "a node with a child of no known kind");
-    children.push({ kind, offset: reader.number(), length: reader.number(), lastChange: reader.signed() });
+    const [offset, length, lastChange, alive] = [reader.number(), reader.number(), reader.signed(), reader.number()];
+    const changes = { scale: reader.number(), first: reader.signed(), bits: reader.number() };
+    children.push({ kind, offset, length, lastChange, alive, changes });
   }
   if (reader.at !== bytes.length) throw new ArchiveError("HT_CORRUPT", "a node that does not end where it should");
   return type === KEY_NODE_TYPE ? { kind: "keys", bounds: keys, children } : { kind: "times", bounds: times, children };

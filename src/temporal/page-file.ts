@@ -7,7 +7,7 @@ import { crc32 } from "node:zlib";
 import { ArchiveError, invariant } from "../base/index.ts";
 import type { Disk, DiskFile } from "../disk/index.ts";
 import { Leaf } from "./leaf.ts";
-import { decodeNode, type Node, type PageRef } from "./node.ts";
+import { decodeNode, type Node, type PageRef, type PageSummary } from "./node.ts";
 import { decodeSlot, encodeSlot, type Root, SLOT_COUNT, SLOT_SIZE } from "./slot.ts";
 
 /** Before each page: its length and its CRC-32. */
@@ -34,10 +34,15 @@ export class PageFile {
     return new PageFile(file, Math.max(DATA_START, file.size()), cacheBytes);
   }
 
-  private constructor(file: DiskFile, end: number, cacheBytes: number) {
+  private constructor(file: DiskFile, end: number, cache: number | PageCache) {
     this.file = file;
     this.end = end;
-    this.cache = new PageCache(cacheBytes);
+    this.cache = typeof cache === "number" ? new PageCache(cache) : cache;
+  }
+
+  /** The same file under another name, with the pages that are in memory; this one is closed. */
+  reopen(disk: Disk, path: string): PageFile {
+    return new PageFile(disk.open(path, "update"), this.end, this.cache);
   }
 
   private readSlots(): { readonly root: Root | undefined; readonly isBroken: boolean }[] {
@@ -94,7 +99,7 @@ export class PageFile {
   /** Bytes of pages written to a file that was made here, without their heads. */
   bytesAppended = 0;
 
-  append(image: Buffer, kind: PageRef["kind"], lastChange: number): PageRef {
+  append(image: Buffer, kind: PageRef["kind"], { lastChange, alive, changes }: PageSummary): PageRef {
     const head = Buffer.allocUnsafe(PAGE_HEAD_SIZE);
     head.writeUInt32BE(image.length, 0);
     head.writeUInt32BE(crc32(image), 4);
@@ -104,12 +109,12 @@ export class PageFile {
     this.buffered += head.length + image.length;
     this.end += head.length + image.length;
     if (this.buffered > BUFFER_SIZE) this.flush();
-    return { kind, offset, length: image.length, lastChange };
+    return { kind, offset, length: image.length, lastChange, alive, changes };
   }
 
   /** A leaf that will be wanted again is at hand then. */
-  appendLeaf(leaf: Leaf, lastChange: number): PageRef {
-    const ref = this.append(leaf.bytes, "leaf", lastChange);
+  appendLeaf(leaf: Leaf, summary: PageSummary): PageRef {
+    const ref = this.append(leaf.bytes, "leaf", summary);
     this.cache.set(ref.offset, leaf, 3 * ref.length);
     return ref;
   }
@@ -127,6 +132,12 @@ export class PageFile {
     this.file.sync();
     this.file.write(encodeSlot(root), (root.generation % SLOT_COUNT) * SLOT_SIZE);
     this.file.sync();
+  }
+
+  /** A leaf that is in memory. */
+  knownLeaf(ref: PageRef): Leaf | undefined {
+    const known = this.cache.get(ref.offset);
+    return known instanceof Leaf ? known : undefined;
   }
 
   leaf(ref: PageRef): Leaf {
@@ -167,9 +178,16 @@ export class PageFile {
   }
 }
 
-/** Pages as they were read, up to a number of bytes; those that were read longest ago go first. */
+interface CachedPage {
+  readonly page: Leaf | Node;
+  readonly cost: number;
+  /** Asked for since it was last considered to go. */
+  isWanted: boolean;
+}
+
+/** Pages as they were read, up to a number of bytes. Those go first that nobody has asked for the longest. */
 class PageCache {
-  private readonly pages = new Map<number, { readonly page: Leaf | Node; readonly cost: number }>();
+  private readonly pages = new Map<number, CachedPage>();
   private readonly costMax: number;
   private cost = 0;
 
@@ -179,16 +197,22 @@ class PageCache {
 
   get(offset: number): Leaf | Node | undefined {
     const held = this.pages.get(offset);
-    return held?.page;
+    if (held === undefined) return undefined;
+    held.isWanted = true;
+    return held.page;
   }
 
   set(offset: number, page: Leaf | Node, cost: number): void {
-    this.pages.set(offset, { page, cost });
+    this.pages.set(offset, { page, cost, isWanted: false });
     this.cost += cost;
-    for (const [oldest, { cost: oldCost }] of this.pages) {
+    for (const [oldest, held] of this.pages) {
       if (this.cost <= this.costMax) break;
       this.pages.delete(oldest);
-      this.cost -= oldCost;
+      // Who was asked for meanwhile is asked for again; it goes behind all others, once.
+      if (held.isWanted && oldest !== offset) {
+        held.isWanted = false;
+        this.pages.set(oldest, held);
+      } else this.cost -= held.cost;
     }
   }
 }

@@ -32,9 +32,11 @@ export interface Root extends Totals, Settings {
   readonly end: number;
   /** Bytes of pages that the root leads to. */
   readonly live: number;
+  /** Runs in them that are carried: copies of what another page has. */
+  readonly copies: number;
 }
 
-const NUMBERS = ["generation", "end", "live", "keys", "entries", "visits", "pageSize", "digestSize"] as const;
+const NUMBERS = ["generation", "end", "live", "keys", "entries", "visits", "pageSize", "digestSize", "copies"] as const;
 
 export function encodeSlot(root: Root): Buffer {
   const bytes = Buffer.alloc(SLOT_SIZE);
@@ -45,8 +47,9 @@ export function encodeSlot(root: Root): Buffer {
     bytes.writeDoubleBE(root[name], at);
     at += 8;
   }
-  const { kind, offset, length, lastChange } = root.root;
-  for (const value of [KINDS.indexOf(kind), offset, length, lastChange]) {
+  const { kind, offset, length, lastChange, alive, changes } = root.root;
+  const { scale, first, bits } = changes;
+  for (const value of [KINDS.indexOf(kind), offset, length, lastChange, alive, scale, first, bits]) {
     bytes.writeDoubleBE(value, at);
     at += 8;
   }
@@ -61,8 +64,10 @@ export function decodeSlot(bytes: Buffer, path: string): Root | undefined {
   if (bytes.readUInt32BE(4) > VERSION) {
     throw new ArchiveError("HT_FORMAT_TOO_NEW", `${path}: a timeline of a newer Holotype`, { file: path });
   }
-  const values = Array.from({ length: NUMBERS.length + 4 }, (_, i) => bytes.readDoubleBE(8 + 8 * i));
+  const values = Array.from({ length: NUMBERS.length + 8 }, (_, i) => bytes.readDoubleBE(8 + 8 * i));
   const numbers = Object.fromEntries(NUMBERS.map((name, i) => [name, values[i]!])) as Omit<Root, "root">;
-  const [kind, offset, length, lastChange] = values.slice(NUMBERS.length) as [number, number, number, number];
-  return { ...numbers, root: { kind: KINDS[kind]!, offset, length, lastChange } };
+  const [kind = 0, offset = 0, length = 0, lastChange = 0, alive = 0] = values.slice(NUMBERS.length);
+  const [scale = 0, first = 0, bits = 0] = values.slice(NUMBERS.length + 5);
+  const changes = { scale, first, bits };
+  return { ...numbers, root: { kind: KINDS[kind]!, offset, length, lastChange, alive, changes } };
 }

@@ -4,7 +4,7 @@ import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
 import { openTimeline, TimelineWriter } from "./index.ts";
 
 const page = readFileSync(new URL("../../docs/format/timeline.md", import.meta.url), "utf8");
-const SIZE = 1092;
+const SIZE = 1094;
 
 function exampleBytes(): Buffer {
   const bytes = Buffer.alloc(SIZE);
@@ -30,7 +30,14 @@ describe("the example in docs/format/timeline.md", () => {
       pageSize: 256,
       digestSize: 4,
     });
-    expect(snapshot.info.root).toMatchObject({ kind: "leaf", offset: 1037, length: 47, lastChange: 1061 });
+    expect(snapshot.info.root).toMatchObject({
+      kind: "leaf",
+      offset: 1038,
+      length: 48,
+      lastChange: 1061,
+      alive: 1,
+      changes: { scale: 1, first: 500, bits: 2 ** 30 + 1 },
+    });
     expect([...snapshot.visits("org,site)/")].map(({ time }) => time)).toEqual([1000, 1060]);
     expect(snapshot.at("org,site)/a", 1060)).toMatchObject({ birth: 1001, end: 1061, digest: "bbbb" });
     expect(Buffer.from(snapshot.at("org,site)/", 1000)!.value).toString()).toBe("p1");

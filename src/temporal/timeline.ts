@@ -5,14 +5,13 @@
 import { join } from "node:path";
 import { ArchiveError } from "../base/index.ts";
 import { type Disk, type Lock, removeLeftovers } from "../disk/index.ts";
-import { Application } from "./apply.ts";
+import { applyVisits } from "./apply.ts";
+import { VisitBatch } from "./batch.ts";
 import { checkPages, type TimelineFinding } from "./check.ts";
 import { copyPages } from "./copy.ts";
 import { LeafBuilder } from "./leaf-builder.ts";
-import { BEGINNING, FOREVER } from "./node.ts";
 import { PageFile } from "./page-file.ts";
 import { type KeyRange, type TimelineEntry, TimelineQuery } from "./query.ts";
-import { compareVisits, type Visit } from "./run.ts";
 import type { Root, Settings } from "./slot.ts";
 
 export const PAGE_SIZE_DEFAULT = 8192;
@@ -25,8 +24,8 @@ const CACHE_BYTES_DEFAULT = 64 << 20;
 /** Visits that wait in memory, in bytes, before they are worked in. */
 const WAITING_MAX = 64 << 20;
 const NAME = "timeline.pages";
-/** The file is written anew when more of it is dead than alive, and more than this. */
-const DEAD_LEAST = 4 << 20;
+/** The file is written anew when two thirds of it are dead, and more than this. */
+const DEAD_LEAST = 16 << 20;
 
 export interface TimelineOptions extends Partial<Settings> {
   readonly cacheBytes?: number | undefined;
@@ -105,8 +104,7 @@ export class TimelineWriter implements Disposable {
   private readonly lock: Lock;
   private pages: PageFile;
   private root: Root;
-  private waiting = new Map<string, { readonly key: string; readonly visits: Visit[] }>();
-  private waitingBytes = 0;
+  private waiting: VisitBatch;
   /** Pages that hold more than the last commit does. */
   private ahead: Root | undefined;
   private readonly lent = new Map<PageFile, number>();
@@ -139,55 +137,39 @@ export class TimelineWriter implements Disposable {
     try {
       this.root = this.pages.readRoot();
       this.pages.clearBehind(this.root);
+      this.waiting = new VisitBatch(this.root.digestSize);
     } catch (error) {
       this.pages.close();
       throw error;
     }
   }
 
-  /**
-   * At this time the key held the content with this digest. Heard of before, it changes nothing. The value must not change
-   * before the commit.
-   */
+  /** At this time the key held the content with this digest. Heard of before, it changes nothing. */
   insert(key: string | Uint8Array, time: number, value: Uint8Array, digest: Uint8Array): void {
     if (digest.length !== this.root.digestSize) {
       throw new ArchiveError("HT_USAGE", `a digest of ${digest.length} bytes instead of ${this.root.digestSize}`);
     }
     if (value.length > VALUE_SIZE_MAX) throw new ArchiveError("HT_TOO_LARGE", `a value of ${value.length} bytes`);
-    this.add(key, { time, digest: latin1(digest), value });
+    this.add(key, time, digest, value);
   }
 
   /** At this time the key was found to be gone. */
   end(key: string | Uint8Array, time: number): void {
-    this.add(key, { time, digest: undefined, value: NOTHING });
+    this.add(key, time, undefined, NOTHING);
   }
 
-  private add(key: string | Uint8Array, visit: Visit): void {
+  private add(key: string | Uint8Array, time: number, digest: Uint8Array | undefined, value: Uint8Array): void {
     const text = keyText(key);
-    if (!Number.isInteger(visit.time) || Math.abs(visit.time) > TIME_MAX) {
-      throw new ArchiveError("HT_USAGE", `not a time: ${visit.time}`);
-    }
-    const known = this.waiting.get(text);
-    if (known === undefined) this.waiting.set(text, { key: text, visits: [visit] });
-    else known.visits.push(visit);
-    this.waitingBytes += 100 + visit.value.length + (known === undefined ? 2 * text.length + 100 : 0);
-    if (this.waitingBytes > WAITING_MAX) this.workIn();
+    if (!Number.isInteger(time) || Math.abs(time) > TIME_MAX) throw new ArchiveError("HT_USAGE", `not a time: ${time}`);
+    this.waiting.add(text, time, digest, value);
+    if (this.waiting.cost > WAITING_MAX) this.workIn();
   }
 
   /** Takes what waits into pages. They are reachable only after a commit. */
   private workIn(): void {
-    // Strings of bytes sort by their bytes, and fastest without being told how.
-    const keys = [...this.waiting.keys()].sort();
-    const changes = keys.map((key) => this.waiting.get(key)!);
-    for (const { visits } of changes) if (visits.length > 1) visits.sort(compareVisits);
-    this.waiting = new Map();
-    this.waitingBytes = 0;
-    const before = this.ahead ?? this.root;
+    const visits = this.waiting.take();
     try {
-      const application = new Application(this.pages, before, before);
-      const root = application.run(before.root, { low: "", start: BEGINNING, end: FOREVER }, changes);
-      const { keys: keyCount, entries, visits, live } = application;
-      this.ahead = { ...before, root, keys: keyCount, entries, visits, live, end: this.pages.size };
+      this.ahead = applyVisits(this.pages, this.ahead ?? this.root, visits);
     } catch (error) {
       this.forget();
       throw error;
@@ -199,7 +181,7 @@ export class TimelineWriter implements Disposable {
    * where it was the last sync that failed, all of it: `snapshot` shows which. It can be inserted again in any case.
    */
   commit(): Root {
-    if (this.waiting.size > 0) this.workIn();
+    if (this.waiting.length > 0) this.workIn();
     if (this.ahead === undefined) return this.root;
     const next = { ...this.ahead, generation: this.root.generation + 1, end: this.pages.size };
     try {
@@ -232,8 +214,7 @@ export class TimelineWriter implements Disposable {
 
   /** Goes back to the last commit. */
   private forget(): void {
-    this.waiting = new Map();
-    this.waitingBytes = 0;
+    this.waiting = new VisitBatch(this.root.digestSize);
     this.ahead = undefined;
     this.closeUnlessLent(this.pages);
     this.pages = openFile(this.disk, this.folder, "update", this.options.cacheBytes);
@@ -243,7 +224,7 @@ export class TimelineWriter implements Disposable {
 
   /** Writes the file anew without what is dead. Who reads the old one goes on with it. */
   compact(): void {
-    if (this.waiting.size > 0 || this.ahead !== undefined) this.commit();
+    if (this.waiting.length > 0 || this.ahead !== undefined) this.commit();
     const cacheBytes = this.options.cacheBytes ?? CACHE_BYTES_DEFAULT;
     try {
       const { pages, root } = copyPages(this.disk, join(this.folder, NAME), this.pages, this.root, cacheBytes);
@@ -296,7 +277,16 @@ function create(disk: Disk, folder: string, options: TimelineOptions): void {
   const builder = new LeafBuilder(digestSize);
   builder.begin(0);
   const image = builder.finish(0).bytes;
-  const settings = { pageSize, digestSize, keys: 0, entries: 0, visits: 0, live: image.length, generation: 1 };
+  const settings = {
+    pageSize,
+    digestSize,
+    keys: 0,
+    entries: 0,
+    visits: 0,
+    copies: 0,
+    live: image.length,
+    generation: 1,
+  };
   const { pages } = copyPages(disk, join(folder, NAME), undefined, { ...settings, image }, CACHE_BYTES_DEFAULT);
   pages.close();
 }
