@@ -19,6 +19,7 @@ export * from "./record-scan.ts";
 export * from "./revisit.ts";
 export * from "./writer.ts";
 export { isZip, openZipEntry, readZipEntries, type ZipEntry } from "./zip.ts";
+export { type WrittenEntry, ZipWriter, type ZipWriterOptions } from "./zip-writer.ts";
 export {
   decodeFrame,
   decodeUnsized,
