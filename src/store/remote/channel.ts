@@ -5,6 +5,9 @@ import type { Link } from "./link.ts";
 /** Of what is said when something goes wrong. */
 const REFUSAL_SIZE_MAX = 64 << 10;
 
+/** Bytes that wait to be sent. Node's own limit is less than one content, and a stop costs a turn of both sides. */
+const SENT_AHEAD_MAX = 256 << 10;
+
 export class Channel {
   private readonly link: Link;
   private readonly request: ClientRequest;
@@ -47,19 +50,10 @@ export class Channel {
     return this.link.refusal({ status: response.statusCode ?? 0, body: Buffer.concat(pieces) });
   }
 
+  /** Sends bytes, which must not change any more. Absent where there is room for more, else what to wait for. */
   write(bytes: Uint8Array | string): Promise<void> | undefined {
-    return this.writeAll([bytes]);
-  }
-
-  /**
-   * Sends bytes, which must not change any more, and text of ASCII. Absent where there is room for more, else what to wait
-   * for.
-   */
-  writeAll(pieces: readonly (Uint8Array | string)[]): Promise<void> | undefined {
     if (this.request.destroyed) return undefined;
-    let hasRoom = true;
-    for (const piece of pieces) hasRoom = this.request.write(piece, "latin1");
-    if (hasRoom) return undefined;
+    if (this.request.write(bytes) || this.request.writableLength < SENT_AHEAD_MAX) return undefined;
     this.drained ??= new Promise((resolve) => {
       const done = () => {
         this.drained = undefined;
@@ -69,15 +63,6 @@ export class Channel {
       this.request.on("drain", done).on("close", done);
     });
     return this.drained;
-  }
-
-  /** What is written until `uncork` goes out together. */
-  cork(): void {
-    this.request.cork();
-  }
-
-  uncork(): void {
-    this.request.uncork();
   }
 
   end(): void {

@@ -27,6 +27,23 @@ interface Entry {
 }
 
 const NOTHING = new Uint8Array(0);
+/** Records are sent in pieces of about this size, or of one record. */
+const PIECE_SIZE = 128 << 10;
+
+/** Their records as they are sent, one behind the other. */
+function encodeEntries(entries: readonly Entry[]): Buffer {
+  let size = 0;
+  for (const { head, data } of entries) size += head!.length + data.length + RECORD_SEPARATOR.length;
+  const bytes = Buffer.allocUnsafe(size);
+  let at = 0;
+  for (const { head, data } of entries) {
+    at += bytes.write(head!, at, "latin1");
+    bytes.set(data, at);
+    bytes.set(RECORD_SEPARATOR, at + data.length);
+    at += data.length + RECORD_SEPARATOR.length;
+  }
+  return bytes;
+}
 
 export interface StoreRunParts {
   readonly link: Link;
@@ -46,6 +63,7 @@ export class StoreRun {
   private sent: Entry[] = [];
   private heldBytes = 0;
   private channel: Channel | undefined;
+  private isPumpPlanned = false;
   private isDraining = false;
   private isFed = false;
   private isStopped = false;
@@ -112,7 +130,7 @@ export class StoreRun {
     if (entry.head !== undefined) {
       this.heldBytes += entry.data.length;
       this.unsent.push(entry);
-      this.pump();
+      this.pumpSoon();
     }
     this.changed.fire();
     return undefined;
@@ -164,25 +182,39 @@ export class StoreRun {
     }
   }
 
-  /** Sends what can be sent now, as one. */
+  /** What comes in one turn of the event loop goes out together: for both sides many small pieces are dear. */
+  private pumpSoon(): void {
+    if (this.isPumpPlanned) return;
+    this.isPumpPlanned = true;
+    setImmediate(() => {
+      this.isPumpPlanned = false;
+      this.pump();
+    });
+  }
+
+  /** Sends what can be sent now. */
   private pump(): void {
     const { channel } = this;
     if (channel === undefined || this.isDraining) return;
-    let drained: Promise<void> | undefined;
-    if (this.unsent.length > 0) {
+    while (this.unsent.length > 0) {
       if (this.sent.length === 0) this.heardMs = performance.now();
-      channel.cork();
-      while (this.unsent.length > 0 && drained === undefined) {
-        const entry = this.unsent.shift()!;
-        this.sent.push(entry);
-        drained = channel.writeAll([entry.head!, entry.data, RECORD_SEPARATOR]);
-      }
-      channel.uncork();
-    }
-    if (drained !== undefined) {
+      const drained = channel.write(encodeEntries(this.takeUnsent()));
+      if (drained === undefined) continue;
       this.isDraining = true;
       void drained.then(() => this.goOn(channel));
-    } else if (this.isFed) channel.end();
+      return;
+    }
+    if (this.isFed) channel.end();
+  }
+
+  /** As many as go out in one piece. They count as sent. */
+  private takeUnsent(): Entry[] {
+    let size = 0;
+    let count = 0;
+    while (count < this.unsent.length && size < PIECE_SIZE) size += this.unsent[count++]!.data.length;
+    const taken = this.unsent.splice(0, count);
+    this.sent.push(...taken);
+    return taken;
   }
 
   private goOn(channel: Channel): void {

@@ -23,8 +23,17 @@ export type WireEvent =
 export const RECORD_HEAD_SIZE_MAX = 16 << 10;
 const BLANK_LINE = Buffer.from("\r\n\r\n");
 const EMPTY = Buffer.alloc(0);
+/** A version line, and fields without control characters. */
+const HEAD = /^WARC\/1\.[01](?:\r\n[!-9;-~]+:[\t\x20-\x7e\x80-\xff]*)*$/;
 /** Control characters, and line ends that are only half there. */
 const FORBIDDEN = /[^\t\r\n\x20-\x7e\x80-\xff]|\r(?!\n)|(?<!\r)\n/;
+
+/** What is wrong with a head that is none. */
+function faultOf(text: string): string {
+  if (FORBIDDEN.test(text)) return "a control character in a header";
+  if (!/^WARC\/1\.[01](?:\r|$)/.test(text)) return "no WARC header";
+  return "a line of a header that is no field";
+}
 
 export interface RecordParserOptions {
   /** Larger blocks come in pieces. */
@@ -154,16 +163,15 @@ export class RecordParser {
   }
 
   private parseHead(text: string): WireHead {
-    if (FORBIDDEN.test(text)) throw this.malformed("a control character in a header");
-    const [version, ...lines] = text.split("\r\n");
-    if (version !== "WARC/1.1" && version !== "WARC/1.0") throw this.malformed("no WARC header");
+    if (!HEAD.test(text)) throw this.malformed(faultOf(text));
     const fields = new Map<string, string>();
-    for (const line of lines) {
-      const colon = line.indexOf(":");
-      const name = line.slice(0, Math.max(0, colon)).toLowerCase();
-      if (!/^[!-~]+$/.test(name)) throw this.malformed("a line of a header that is no field");
+    for (let start = text.indexOf("\r\n"); start >= 0; ) {
+      const end = text.indexOf("\r\n", start + 2);
+      const colon = text.indexOf(":", start);
+      const name = text.slice(start + 2, colon).toLowerCase();
       if (fields.has(name)) throw this.malformed(`the field ${name} twice`);
-      fields.set(name, line.slice(colon + 1).trim());
+      fields.set(name, text.slice(colon + 1, end < 0 ? text.length : end).trim());
+      start = end;
     }
     const length = fields.get("content-length");
     if (length === undefined) throw this.malformed("a record without Content-Length");
