@@ -3,17 +3,13 @@
  * tell (which URLs change, and what they are called) comes from a small generator with a fixed seed.
  */
 
-export interface WorkloadVisit {
-  readonly key: string;
-  readonly time: number;
-  /** Names the content. */
-  readonly content: number;
-}
-
-/** A crawl: its visits in no order. */
+/** A crawl: its visits in no order, as columns, since there are millions. */
 export interface Crawl {
   readonly time: number;
-  readonly visits: readonly WorkloadVisit[];
+  readonly keys: readonly string[];
+  readonly times: Float64Array;
+  /** Each number names a content. */
+  readonly contents: Uint32Array;
 }
 
 interface Counts {
@@ -76,6 +72,8 @@ const NEWS: readonly Counts[] = [
   duplicates: duplicates!,
 }));
 
+export const STEADY_CRAWLS = 100;
+
 const HOSTS = [
   "al,governor",
   "com,governorbarbour",
@@ -109,7 +107,19 @@ class Dice {
 function makeKey(number: number, dice: Dice): string {
   const host = HOSTS[number % HOSTS.length]!;
   const section = SECTIONS[dice.below(SECTIONS.length)]!;
-  return `${host},www)/${section}/${(number * 7919) % 100_003}-${dice.below(1000)}/page_${number}.html`;
+  const key = `${host},www)/${section}/${(number * 7919) % 100_003}-${dice.below(1000)}/page_${number}.html`;
+  // In one piece, as a key is that was read from somewhere.
+  return Buffer.from(key, "latin1").toString("latin1");
+}
+
+/** A crawl of these URLs in this order. */
+function makeCrawl(time: number, urls: Uint32Array, keys: readonly string[], contents: Uint32Array): Crawl {
+  return {
+    time,
+    keys: Array.from(urls, (url) => keys[url]!),
+    times: Float64Array.from(urls, (_, second) => time + Math.floor((second * 80_000) / urls.length)),
+    contents: Uint32Array.from(urls, (url) => contents[url]!),
+  };
 }
 
 /** How many of each crawl's pages are new URLs: in one crawl a given number, in the others in proportion to what is new. */
@@ -133,39 +143,54 @@ function newUrls(counts: readonly Counts[], urls: number, burst?: { at: number; 
 function* makeCrawls(counts: readonly Counts[], fresh: readonly number[], seed: number): Generator<Crawl> {
   const dice = new Dice(seed);
   const keys: string[] = [];
-  const contents: number[] = [];
+  const contents = new Uint32Array(fresh.reduce((sum, count) => sum + count, 0));
   let contentCount = 0;
   for (const [i, { day: time, pages, duplicates }] of counts.entries()) {
     const known = keys.length;
-    const order = Array.from({ length: known }, (_, url) => url);
     const revisited = pages - fresh[i]!;
-    // Chosen by exchanging, so that no URL is taken twice.
-    for (let at = 0; at < revisited; at++) {
-      const other = at + dice.below(known - at);
-      [order[at], order[other]] = [order[other]!, order[at]!];
-    }
-    const chosen = order.slice(0, revisited);
+    const order = shuffle(
+      Uint32Array.from({ length: known }, (_, url) => url),
+      revisited,
+      dice,
+    );
     // Some URLs change nearly always: those with the lowest numbers in each group of eight.
-    chosen.sort((one, other) => (one % 8) - (other % 8));
-    const visits: WorkloadVisit[] = [];
-    for (const [at, url] of chosen.entries()) {
-      if (at < revisited - duplicates) contents[url] = contentCount++;
-      visits.push({ key: keys[url]!, time: 0, content: contents[url]! });
-    }
+    const chosen = order.slice(0, revisited).sort((one, other) => (one % 8) - (other % 8));
+    for (const url of chosen.subarray(0, revisited - duplicates)) contents[url] = contentCount++;
+    const urls = new Uint32Array(pages);
+    urls.set(chosen);
     for (let n = 0; n < fresh[i]!; n++) {
-      const key = makeKey(keys.length, dice);
-      keys.push(key);
-      contents.push(contentCount++);
-      visits.push({ key, time: 0, content: contents.at(-1)! });
+      urls[revisited + n] = keys.length;
+      contents[keys.length] = contentCount++;
+      keys.push(makeKey(keys.length, dice));
     }
-    for (let at = visits.length - 1; at > 0; at--) {
-      const other = dice.below(at + 1);
-      [visits[at], visits[other]] = [visits[other]!, visits[at]!];
-    }
-    yield {
-      time,
-      visits: visits.map((visit, second) => ({ ...visit, time: time + Math.floor((second * 80_000) / visits.length) })),
-    };
+    yield makeCrawl(time, shuffle(urls, pages, dice), keys, contents);
+  }
+}
+
+/** Brings the first ones into no order: each is exchanged with one behind it. */
+function shuffle(urls: Uint32Array, count: number, dice: Dice): Uint32Array {
+  for (let at = 0; at < count; at++) {
+    const other = at + dice.below(urls.length - at);
+    [urls[at], urls[other]] = [urls[other]!, urls[at]!];
+  }
+  return urls;
+}
+
+/** The same URLs crawled a hundred times, of which one in eight has changed each time. */
+export function* steady(visits: number): Generator<Crawl> {
+  const dice = new Dice(3);
+  const count = Math.floor(visits / STEADY_CRAWLS);
+  const keys = Array.from({ length: count }, (_, number) => makeKey(number, dice));
+  const contents = Uint32Array.from({ length: count }, (_, url) => url);
+  let contentCount = count;
+  for (let crawl = 0; crawl < STEADY_CRAWLS; crawl++) {
+    if (crawl > 0) for (let url = 0; url < count; url++) if (dice.below(8) === 0) contents[url] = contentCount++;
+    const urls = shuffle(
+      Uint32Array.from({ length: count }, (_, url) => url),
+      count,
+      dice,
+    );
+    yield makeCrawl(day(2010, 1, 1) + crawl * 86_400, urls, keys, contents);
   }
 }
 

@@ -91,6 +91,8 @@ export class SortedVisits {
   private readonly places: Uint32Array;
   private readonly sizes: Uint16Array;
   private readonly digestSize: number;
+  /** Behind the last visit of each one's key. */
+  private readonly ends: Uint32Array;
 
   /** The columns in the order of keys; visits of one key are put into order here. */
   constructor({ keys, times, places, sizes }: Columns, bytes: Buffer, digestSize: number) {
@@ -100,8 +102,12 @@ export class SortedVisits {
     this.sizes = sizes;
     this.bytes = bytes;
     this.digestSize = digestSize;
+    this.ends = new Uint32Array(keys.length);
     for (let from = 0; from < keys.length; ) {
-      const to = this.keyEnd(from);
+      const key = keys[from]!;
+      let to = from + 1;
+      while (to < keys.length && keys[to] === key) to++;
+      for (let at = from; at < to; at++) this.ends[at] = to;
       if (to - from > 1) this.sortVisits(from, to);
       from = to;
     }
@@ -109,10 +115,7 @@ export class SortedVisits {
 
   /** Behind the last visit of the key that is there. */
   keyEnd(at: number): number {
-    const key = this.keys[at]!;
-    let end = at + 1;
-    while (end < this.keys.length && this.keys[end] === key) end++;
-    return end;
+    return this.ends[at]!;
   }
 
   /** The first one in [from, to) whose key is not below this one. */

@@ -23,8 +23,8 @@ export class LeafBuilder {
   private base = 0;
   private carried = 0;
   private keys: string[] = [];
-  private starts = new Uint32Array(1 << 10);
-  private bodies = new Uint32Array(1 << 10);
+  /** Of each entry where it and its body begin. */
+  private places = new Uint32Array(1 << 11);
 
   constructor(digestSize: number) {
     this.digestSize = digestSize;
@@ -49,7 +49,7 @@ export class LeafBuilder {
     const shift = out.length - next;
     for (let i = from + 1; i < to; i++) {
       this.place(leaf.keys[i]!, leaf.entryAt(i) + shift);
-      this.bodies[this.keys.length - 1] = leaf.bodyAt(i) + shift;
+      this.places[2 * this.keys.length - 1] = leaf.bodyAt(i) + shift;
       if (leaf.isCarried(i)) this.carried++;
     }
     out.raw(leaf.bytes, next, leaf.entryAt(to));
@@ -57,14 +57,12 @@ export class LeafBuilder {
 
   private place(key: string, at: number): void {
     const count = this.keys.length;
-    if (count === this.starts.length) {
-      const [starts, bodies] = [new Uint32Array(2 * count), new Uint32Array(2 * count)];
-      starts.set(this.starts);
-      bodies.set(this.bodies);
-      this.starts = starts;
-      this.bodies = bodies;
+    if (2 * count === this.places.length) {
+      const places = new Uint32Array(4 * count);
+      places.set(this.places);
+      this.places = places;
     }
-    this.starts[count] = at;
+    this.places[2 * count] = at;
     this.keys.push(key);
   }
 
@@ -96,7 +94,7 @@ export class LeafBuilder {
 
   private startBody(size: number, isCarried: boolean): void {
     this.out.number(size);
-    this.bodies[this.keys.length - 1] = this.out.length;
+    this.places[2 * this.keys.length - 1] = this.out.length;
     if (isCarried) this.carried++;
   }
 
@@ -217,7 +215,7 @@ export class LeafBuilder {
       // Both numbers are single bytes then, before and after: all is copied in one go.
       const shift = out.length - leaf.entryAt(index);
       this.place(leaf.keys[index]!, out.length);
-      this.bodies[this.keys.length - 1] = bodyAt + shift;
+      this.places[2 * this.keys.length - 1] = bodyAt + shift;
       if (leaf.isCarried(index)) this.carried++;
       out.raw(leaf.bytes, leaf.entryAt(index), end);
       out.bytes[bodyAt + shift - 1] = bodySize;
@@ -282,16 +280,12 @@ export class LeafBuilder {
     const placesAt = (size + 3) & ~3;
     const { buffer } = Buffer.allocUnsafeSlow(placesAt + 4 * (2 * count + 1));
     const bytes = Buffer.from(buffer, 0, size);
-    const starts = new Uint32Array(buffer, placesAt, count + 1);
-    const bodies = new Uint32Array(buffer, placesAt + 4 * (count + 1), count);
+    const places = new Uint32Array(buffer, placesAt, 2 * count + 1);
     head.bytes.copy(bytes, 0, 0, head.length);
     this.out.bytes.copy(bytes, head.length, 0, this.out.length);
-    for (let i = 0; i < count; i++) {
-      starts[i] = this.starts[i]! + head.length;
-      bodies[i] = this.bodies[i]! + head.length;
-    }
-    starts[count] = size;
-    return new Leaf(bytes, { keys: this.keys, starts, bodies });
+    for (let i = 0; i < 2 * count; i++) places[i] = this.places[i]! + head.length;
+    places[2 * count] = size;
+    return new Leaf(bytes, { keys: this.keys, places });
   }
 }
 

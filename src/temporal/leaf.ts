@@ -56,13 +56,12 @@ export class Leaf {
   /** How many of its runs are carried. */
   readonly carried: number;
   readonly keys: readonly string[];
-  /** Where each entry, and in it the body, begins; and where the last one ends. */
-  private readonly starts: Uint32Array;
-  private readonly bodies: Uint32Array;
+  /** Of each entry where it, and in it the body, begins; and where the last one ends. */
+  private readonly places: Uint32Array;
   private readonly reader: ByteReader;
 
   /** Who made the bytes may know the places in them already. */
-  constructor(bytes: Buffer, known?: { keys: readonly string[]; starts: Uint32Array; bodies: Uint32Array }) {
+  constructor(bytes: Buffer, known?: { keys: readonly string[]; places: Uint32Array }) {
     this.bytes = bytes;
     const reader = new ByteReader(bytes);
     this.reader = reader;
@@ -75,40 +74,38 @@ export class Leaf {
     if (!(count <= bytes.length)) throw new ArchiveError("HT_CORRUPT", "a leaf that is cut");
     if (known !== undefined) {
       this.keys = known.keys;
-      this.starts = known.starts;
-      this.bodies = known.bodies;
+      this.places = known.places;
       return;
     }
     const keys = new Array<string>(count);
-    this.starts = new Uint32Array(count + 1);
-    this.bodies = new Uint32Array(count);
+    this.places = new Uint32Array(2 * count + 1);
     let key = "";
     for (let i = 0; i < count; i++) {
-      this.starts[i] = reader.at;
+      this.places[2 * i] = reader.at;
       const shared = reader.number();
       key = key.slice(0, shared) + reader.text(reader.number());
       keys[i] = key;
       const size = reader.number();
-      this.bodies[i] = reader.at;
+      this.places[2 * i + 1] = reader.at;
       reader.at += size;
       if (!(reader.at <= bytes.length)) throw new ArchiveError("HT_CORRUPT", "a leaf that is cut");
     }
-    this.starts[count] = reader.at;
+    this.places[2 * count] = reader.at;
     if (reader.at !== bytes.length) throw new ArchiveError("HT_CORRUPT", "a leaf that does not end where it should");
     this.keys = keys;
   }
 
   /** Where the entry begins; behind the last one, where that ends. */
   entryAt(index: number): number {
-    return this.starts[index]!;
+    return this.places[2 * index]!;
   }
 
   bodyAt(index: number): number {
-    return this.bodies[index]!;
+    return this.places[2 * index + 1]!;
   }
 
   isCarried(index: number): boolean {
-    return (this.bytes[this.bodies[index]!]! & CARRIED) !== 0;
+    return (this.bytes[this.places[2 * index + 1]!]! & CARRIED) !== 0;
   }
 
   /** The same as `search` where keys are asked for in order: most often it is the next one. */
@@ -130,8 +127,8 @@ export class Leaf {
   }
 
   runs(index: number): Run[] {
-    const end = this.starts[index + 1]!;
-    const reader = new ByteReader(this.bytes, this.bodies[index]!);
+    const end = this.places[2 * index + 2]!;
+    const reader = new ByteReader(this.bytes, this.places[2 * index + 1]!);
     const runs: Run[] = [];
     for (let reference = this.base; reader.at < end; ) {
       const run = this.readRun(reader, reference);
@@ -180,8 +177,8 @@ export class Leaf {
     const { bytes, reader } = this;
     let [alive, lastChange, changes, runs] = [0, this.base, NO_CHANGES, 0];
     for (let i = 0; i < this.keys.length; i++) {
-      const end = this.starts[i + 1]!;
-      reader.at = this.bodies[i]!;
+      const end = this.places[2 * i + 2]!;
+      reader.at = this.places[2 * i + 1]!;
       let flags = 0;
       for (let reference = this.base; reader.at < end; runs++) {
         flags = bytes[reader.at]!;
@@ -199,9 +196,9 @@ export class Leaf {
    * caller's, since this is asked for every entry of a slice. False where there is none.
    */
   findAlive(index: number, time: number, found: AliveRun): boolean {
-    const end = this.starts[index + 1]!;
+    const end = this.places[2 * index + 2]!;
     const reader = this.reader;
-    reader.at = this.bodies[index]!;
+    reader.at = this.places[2 * index + 1]!;
     let reference = this.base;
     let isFound = false;
     found.next = undefined;
@@ -230,9 +227,9 @@ export class Leaf {
 
   /** The last run of a key. What is told holds until this is asked the next time. */
   findLast(index: number): LastRun {
-    const end = this.starts[index + 1]!;
+    const end = this.places[2 * index + 2]!;
     const { reader } = this;
-    reader.at = this.bodies[index]!;
+    reader.at = this.places[2 * index + 1]!;
     for (let reference = this.base; ; ) {
       const flags = reader.number();
       const start = reference + reader.signed();
