@@ -93,8 +93,11 @@ export function formatHead(record: PackRecord, options: HeadOptions): Buffer {
 }
 
 function withChecksum(text: string): Buffer {
-  const checksum = crc32(text).toString(16).padStart(8, "0");
-  return Buffer.from(`${text}${BlockField.checksum}: ${checksum}\r\n\r\n`, "latin1");
+  const bytes = Buffer.allocUnsafe(text.length + CHECKSUM_LENGTH);
+  bytes.write(text, 0, "latin1");
+  const checksum = crc32(bytes.subarray(0, text.length)).toString(16).padStart(8, "0");
+  bytes.write(`${BlockField.checksum}: ${checksum}\r\n\r\n`, text.length, "latin1");
+  return bytes;
 }
 
 interface Fields {

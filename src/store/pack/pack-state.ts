@@ -34,6 +34,8 @@ export class PackState {
   private current = new Changes();
   /** What is on its way into the index. */
   private leaving: Changes | undefined;
+  /** What the index said last. */
+  private lookedUp: { readonly signature: string; readonly entries: readonly BlockEntry[] } | undefined;
   private readonly totals: { -readonly [K in keyof IndexTotals]: number };
   private lastSequence: number;
   /** While segments are read: changes of blocks that have not been met yet, the last of each. */
@@ -61,7 +63,13 @@ export class PackState {
   }
 
   blocks(signature: string): readonly BlockEntry[] {
-    return this.current.blocks.get(signature) ?? this.leaving?.blocks.get(signature) ?? this.index.blocks(signature);
+    return this.current.blocks.get(signature) ?? this.leaving?.blocks.get(signature) ?? this.indexed(signature);
+  }
+
+  /** A change looks at its signature three times before it is made. */
+  private indexed(signature: string): readonly BlockEntry[] {
+    if (this.lookedUp?.signature !== signature) this.lookedUp = { signature, entries: this.index.blocks(signature) };
+    return this.lookedUp.entries;
   }
 
   block({ signature, overflow }: BlockAddress): BlockEntry | undefined {
@@ -200,6 +208,7 @@ export class PackState {
   async commit(changes: IndexChanges): Promise<void> {
     await this.index.commit(changes);
     this.leaving = undefined;
+    this.lookedUp = undefined;
   }
 }
 
