@@ -3,7 +3,8 @@ import { ArchiveError, systemRandom } from "../base/index.ts";
 import { nodeDisk, scratchFolder, writeStandardOutput } from "../disk/index.ts";
 import { Codecs, type ContentKey, type Instance, openInstance } from "../store/index.ts";
 import { type Arguments, type Command, parseCount } from "./command.ts";
-import { INSTANCE_OPTION, Interruption, instancePath, openTarget } from "./store-option.ts";
+import { Interruption } from "./interruption.ts";
+import { INSTANCE_OPTION, instancePath, openTarget } from "./store-option.ts";
 import { formatSize } from "./talk.ts";
 
 const CLIENTS_MAX = 256;

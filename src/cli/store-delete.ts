@@ -2,7 +2,8 @@ import { ArchiveError } from "../base/index.ts";
 import { writeStandardOutput } from "../disk/index.ts";
 import { type ContentKey, formatContentKey } from "../store/index.ts";
 import type { Command } from "./command.ts";
-import { INSTANCE_OPTION, Interruption, openTarget, requireKeys } from "./store-option.ts";
+import { Interruption } from "./interruption.ts";
+import { INSTANCE_OPTION, openTarget, requireKeys } from "./store-option.ts";
 import { tellSkipped } from "./talk.ts";
 
 export const storeDelete: Command = {

@@ -2,7 +2,8 @@ import { ArchiveError } from "../base/index.ts";
 import { type ByteSink, DurableOutput, nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import { formatContentKey, type RetrievedContent } from "../store/index.ts";
 import type { Command } from "./command.ts";
-import { INSTANCE_OPTION, Interruption, openTarget, requireKeys } from "./store-option.ts";
+import { Interruption } from "./interruption.ts";
+import { INSTANCE_OPTION, openTarget, requireKeys } from "./store-option.ts";
 
 export const storeGet: Command = {
   name: "store get",

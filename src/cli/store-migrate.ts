@@ -2,7 +2,8 @@ import { ArchiveError } from "../base/index.ts";
 import { writeStandardOutput } from "../disk/index.ts";
 import { formatAddress, type MigrateResult } from "../store/index.ts";
 import type { Command } from "./command.ts";
-import { INSTANCE_OPTION, Interruption, openTarget } from "./store-option.ts";
+import { Interruption } from "./interruption.ts";
+import { INSTANCE_OPTION, openTarget } from "./store-option.ts";
 import { formatCount, formatSize, say } from "./talk.ts";
 import { progressTeller } from "./volume-option.ts";
 

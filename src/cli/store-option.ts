@@ -1,4 +1,4 @@
-/** What the commands on the content store have in common: which instance, which keys, and how they are stopped. */
+/** What the commands on the content store have in common: which instance, and which keys. */
 import { ArchiveError } from "../base/index.ts";
 import { nodeDisk } from "../disk/index.ts";
 import {
@@ -49,34 +49,4 @@ export async function openTarget(
 export function requireKeys(command: Command, args: Arguments): ContentKey[] {
   if (args.positionals.length > 0) return args.positionals.map(parseContentKey);
   throw new ArchiveError("HT_USAGE", `no key given: holotype ${command.name} ${command.usage}`);
-}
-
-/**
- * Ctrl-C, for work that ends by itself at the next good moment. The second one ends the process at once; what is durable
- * by then stays whole.
- */
-export class Interruption implements Disposable {
-  private readonly controller = new AbortController();
-  private readonly stop: () => void;
-
-  constructor(message: string) {
-    this.stop = () => {
-      if (this.controller.signal.aborted) process.exit(130);
-      this.controller.abort();
-      say(message);
-    };
-    process.on("SIGINT", this.stop);
-  }
-
-  get signal(): AbortSignal {
-    return this.controller.signal;
-  }
-
-  get isStopped(): boolean {
-    return this.signal.aborted;
-  }
-
-  [Symbol.dispose](): void {
-    process.off("SIGINT", this.stop);
-  }
 }

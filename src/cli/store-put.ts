@@ -2,8 +2,9 @@ import { ArchiveError } from "../base/index.ts";
 import { writeStandardOutput } from "../disk/index.ts";
 import { formatContentKey, STORE_MODES, type StoreItem, type StoreResult } from "../store/index.ts";
 import { type Arguments, type Command, parseChoice, requireFiles } from "./command.ts";
+import { Interruption } from "./interruption.ts";
 import { readContent, StandardInput } from "./store-content.ts";
-import { INSTANCE_OPTION, Interruption, openTarget } from "./store-option.ts";
+import { INSTANCE_OPTION, openTarget } from "./store-option.ts";
 import { tellSkipped } from "./talk.ts";
 import { progressTeller } from "./volume-option.ts";
 

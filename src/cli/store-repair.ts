@@ -1,7 +1,8 @@
 import { writeStandardOutput } from "../disk/index.ts";
 import { formatContentKey, type RepairResult } from "../store/index.ts";
 import type { Command } from "./command.ts";
-import { INSTANCE_OPTION, Interruption, openTarget } from "./store-option.ts";
+import { Interruption } from "./interruption.ts";
+import { INSTANCE_OPTION, openTarget } from "./store-option.ts";
 import { formatCount, say } from "./talk.ts";
 import { progressTeller } from "./volume-option.ts";
 
