@@ -326,6 +326,24 @@ describe("something else that answers", () => {
     });
   });
 
+  it("at length, and not with a block, is not listened to any longer", async () => {
+    let closed = 0;
+    other = createServer((request, response) => {
+      request.socket.on("close", () => closed++);
+      response.writeHead(200, { "Content-Length": 3_000_000 }).write("not a block");
+    });
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    await using stranger = new RemoteVolume({
+      url: `http://127.0.0.1:${(other.address() as AddressInfo).port}`,
+      tries: 1,
+    });
+    const refused = { code: "HT_PEER_UNAVAILABLE" };
+    await expect(stranger.open(address)).rejects.toMatchObject(refused);
+    await expect(stranger.open(address, { start: 0, end: 2_000_000 })).rejects.toMatchObject(refused);
+    await expect(stranger.leave(address)).rejects.toMatchObject(refused);
+    await expect.poll(() => closed).toBe(3);
+  });
+
   it("of a newer kind is told so", async () => {
     await using newer = await start(200, '{"protocol":2}');
     await expect(newer.describe()).rejects.toMatchObject({ code: "HT_FORMAT_TOO_NEW" });

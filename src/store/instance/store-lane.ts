@@ -52,20 +52,25 @@ export class StoreLane {
 
   private async run(): Promise<void> {
     this.isRunning = true;
-    let failure: unknown = new Error("a volume gave fewer answers than it was asked for");
     try {
-      for await (const answer of this.member.askAll((volume) => volume.storeAll(this.requests()))) {
-        const { resolve, reject } = this.waiting.shift()!;
-        if ("receipt" in answer) resolve(answer.receipt);
-        else reject(isUnavailable(answer.error) ? this.member.noteDown(answer.error) : answer.error);
-      }
+      // What came when the stream had ended already begins another.
+      do await this.carryOut();
+      while (this.queue.length > 0);
     } catch (error) {
-      failure = error;
+      const { waiting } = this;
+      this.queue = [];
+      this.waiting = [];
+      for (const { reject } of waiting) reject(error);
     }
-    const { waiting } = this;
     this.isRunning = false;
-    this.queue = [];
-    this.waiting = [];
-    for (const { reject } of waiting) reject(failure);
+  }
+
+  private async carryOut(): Promise<void> {
+    for await (const answer of this.member.askAll((volume) => volume.storeAll(this.requests()))) {
+      const { resolve, reject } = this.waiting.shift()!;
+      if ("receipt" in answer) resolve(answer.receipt);
+      else reject(isUnavailable(answer.error) ? this.member.noteDown(answer.error) : answer.error);
+    }
+    if (this.waiting.length > this.queue.length) throw new Error("a volume gave fewer answers than it was asked for");
   }
 }

@@ -170,7 +170,6 @@ export class Link {
       }
       // Something stands between us and the server, or in its place, and it will not change its ways.
       this.isFamiliar = false;
-      this.pool.close();
     }
     return await this.sendByNode(call);
   }

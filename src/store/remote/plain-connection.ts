@@ -81,6 +81,8 @@ export class PlainConnection {
     return new Promise((resolve, reject) => {
       this.job = { reader: new AnswerReader(isHead, heldSizeMax), resolve, reject };
       this.hasHeard = false;
+      // It may have ended since it was handed out.
+      if (socket.destroyed) return this.fail(this.failure ?? new Error("the connection was closed"));
       if (this.hasAnswered) socket.ref();
       if (body === undefined || body.length === 0) socket.write(head, "latin1");
       else {

@@ -139,8 +139,10 @@ export class RemoteVolume implements Volume {
     const call = { method: "GET", path: blockPath(formatAddress(address)), headers, heldSizeMax: WIRE_HELD_SIZE_MAX };
     const reply = await this.link.call(call);
     if (reply.status < 300) {
-      if (range !== undefined && reply.status !== 206) throw notOurs("no range");
-      const block = openedBlock(this.link, address, reply, () => this.openAgain(address, range));
+      const block = takeLarge(reply, () => {
+        if (range !== undefined && reply.status !== 206) throw notOurs("no range");
+        return openedBlock(this.link, address, reply, () => this.openAgain(address, range));
+      });
       return range !== undefined && end !== range.end ? { ...block, data: new Uint8Array(0) } : block;
     }
     const empty = reply.status === 416 && range !== undefined ? emptyRange(address, reply, range) : undefined;
@@ -185,7 +187,7 @@ export class RemoteVolume implements Volume {
     const reply = await this.link.call({ method: "GET", path: "/filter", headers, heldSizeMax: sizeMax });
     if (reply.status === 304 && seen !== undefined) return seen.filter;
     if (reply.status !== 200) throw this.link.refusal(reply);
-    const filter = SignatureFilter.decode(reply.body);
+    const filter = takeLarge(reply, () => SignatureFilter.decode(reply.body));
     const { etag } = reply.headers;
     if (typeof etag === "string") this.filterSeen = { tag: etag, filter };
     return filter;
@@ -195,8 +197,10 @@ export class RemoteVolume implements Volume {
     const path = `/moves/leave/${encodeURIComponent(formatAddress(address))}`;
     const reply = await this.ask({ method: "POST", path, heldSizeMax: WIRE_HELD_SIZE_MAX });
     if (reply === undefined) return undefined;
-    const block = openedBlock(this.link, address, reply, () => this.openAgain(address, undefined));
-    return { ...block, formerKeys: formerKeysIn(reply.headers) };
+    return takeLarge(reply, () => {
+      const block = openedBlock(this.link, address, reply, () => this.openAgain(address, undefined));
+      return { ...block, formerKeys: formerKeysIn(reply.headers) };
+    });
   }
 
   async adopt(request: AdoptRequest): Promise<StoreReceipt> {
@@ -240,6 +244,16 @@ export class RemoteVolume implements Volume {
   [Symbol.asyncDispose](): Promise<void> {
     this.link.close();
     return Promise.resolve();
+  }
+}
+
+/** An answer that comes in pieces and is not what it should be is not left open. */
+function takeLarge<T>(reply: Reply, take: () => T): T {
+  try {
+    return take();
+  } catch (error) {
+    reply.rest?.destroy();
+    throw error;
   }
 }
 
