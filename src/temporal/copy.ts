@@ -1,58 +1,89 @@
-/** A new file for a timeline, with nothing but the pages that its root leads to, in the order in which they are read. */
+/** New files for a timeline: with nothing but the pages that its root leads to, in the order in which they are read. */
 import { dirname } from "node:path";
 import { systemRandom } from "../base/index.ts";
 import { type Disk, partialPath } from "../disk/index.ts";
 import { NO_CHANGES } from "./change-map.ts";
-import { encodeNode, type PageRef, type PageSummary } from "./node.ts";
+import { LeafBuilder } from "./leaf-builder.ts";
+import { encodeNode, type PageRef } from "./node.ts";
 import { PageFile } from "./page-file.ts";
-import type { Root } from "./slot.ts";
+import type { Root, Settings } from "./slot.ts";
 
-const EMPTY: PageSummary = { lastChange: 0, alive: 0, changes: NO_CHANGES };
+/** A timeline in a file; or in one that does not have its name yet. */
+export interface Filed {
+  readonly pages: PageFile;
+  readonly root: Root;
+}
 
-/** The file takes the place of the one that is there, whole and durable; or it is that of a timeline without pages. */
-export function copyPages(
-  disk: Disk,
-  path: string,
-  from: PageFile | undefined,
-  root: Root | (Omit<Root, "root" | "end"> & { readonly image: Buffer }),
-  cacheBytes: number,
-): { pages: PageFile; root: Root } {
-  const partial = partialPath(path, systemRandom);
-  const pages = PageFile.create(disk, partial, cacheBytes);
+/** A partial file with a timeline that holds nothing. */
+export function createEmpty(disk: Disk, path: string, settings: Settings, cacheBytes: number): Filed {
+  const { pageSize, digestSize } = settings;
+  const pages = PageFile.create(disk, partialPath(path, systemRandom), cacheBytes);
+  const builder = new LeafBuilder(digestSize);
+  builder.begin(0);
+  const empty = builder.finish(0);
+  const root = pages.appendLeaf(empty, { lastChange: 0, alive: 0, changes: NO_CHANGES });
+  const totals = { keys: 0, entries: 0, visits: 0, copies: 0, live: empty.bytes.length };
+  return { pages, root: { ...totals, pageSize, digestSize, generation: 1, root, end: pages.size } };
+}
+
+/** A partial file with all pages in use of another. */
+export function copyPages(disk: Disk, path: string, { pages: from, root }: Filed, cacheBytes: number): Filed {
+  const pages = PageFile.create(disk, partialPath(path, systemRandom), cacheBytes);
   try {
-    const { generation, keys, entries, visits, copies, pageSize, digestSize } = root;
-    const ref = "image" in root ? pages.append(root.image, "leaf", EMPTY) : copyPage(from!, root.root, pages);
-    const live = pages.bytesAppended;
-    const next: Root = {
-      generation: generation + 1,
-      keys,
-      entries,
-      visits,
-      copies,
-      pageSize,
-      digestSize,
-      live,
-      root: ref,
-      end: pages.size,
-    };
-    pages.commit(next);
-    pages.close();
-    disk.rename(partial, path);
-    disk.syncFolder(dirname(path));
-    return { pages: pages.reopen(disk, path), root: next };
+    const copy = new Copy(from, pages);
+    const copied = copy.page(root.root);
+    return { pages, root: { ...root, root: copied, live: copy.live, end: pages.size } };
   } catch (error) {
-    pages.close();
-    disk.remove(partial);
+    discard(disk, pages);
     throw error;
   }
 }
 
-function copyPage(from: PageFile, ref: PageRef, to: PageFile): PageRef {
-  if (ref.kind === "leaf") {
-    const known = from.knownLeaf(ref);
-    return known === undefined ? to.append(from.read(ref), "leaf", ref) : to.appendLeaf(known, ref);
+class Copy {
+  /** Bytes of the pages; not those of the old ones, since nodes tell where their children are. */
+  live = 0;
+  private readonly from: PageFile;
+  private readonly to: PageFile;
+
+  constructor(from: PageFile, to: PageFile) {
+    this.from = from;
+    this.to = to;
   }
-  const node = from.node(ref);
-  const children = node.children.map((child) => copyPage(from, child, to));
-  return to.append(encodeNode({ ...node, children }), ref.kind, ref);
+
+  page(ref: PageRef): PageRef {
+    const copied = ref.kind === "leaf" ? this.leaf(ref) : this.node(ref);
+    this.live += copied.length;
+    return copied;
+  }
+
+  private leaf(ref: PageRef): PageRef {
+    const known = this.from.knownLeaf(ref);
+    return known === undefined ? this.to.append(this.from.read(ref), "leaf", ref) : this.to.appendLeaf(known, ref);
+  }
+
+  private node(ref: PageRef): PageRef {
+    const node = this.from.node(ref);
+    const children = node.children.map((child) => this.page(child));
+    return this.to.append(encodeNode({ ...node, children }), ref.kind, ref);
+  }
+}
+
+export function discard(disk: Disk, pages: PageFile): void {
+  pages.close();
+  disk.remove(pages.file.path);
+}
+
+/** A partial file takes the place of the one that is there, whole and durable, as the commit of the given number. */
+export function putInPlace(disk: Disk, path: string, { pages, root }: Filed, generation: number): Filed {
+  const next = { ...root, generation };
+  try {
+    pages.commit(next);
+    pages.close();
+    disk.rename(pages.file.path, path);
+    disk.syncFolder(dirname(path));
+    return { pages: pages.reopen(disk, path), root: next };
+  } catch (error) {
+    discard(disk, pages);
+    throw error;
+  }
 }

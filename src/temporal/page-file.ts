@@ -96,15 +96,11 @@ export class PageFile {
     return this.end;
   }
 
-  /** Bytes of pages written to a file that was made here, without their heads. */
-  bytesAppended = 0;
-
   append(image: Buffer, kind: PageRef["kind"], { lastChange, alive, changes }: PageSummary): PageRef {
     const head = Buffer.allocUnsafe(PAGE_HEAD_SIZE);
     head.writeUInt32BE(image.length, 0);
     head.writeUInt32BE(crc32(image), 4);
     const offset = this.end;
-    this.bytesAppended += image.length;
     this.buffer.push(head, image);
     this.buffered += head.length + image.length;
     this.end += head.length + image.length;

@@ -109,3 +109,29 @@ describe.each(["forward", "backward", "shuffled"] as const)("of crawls that came
     }
   });
 });
+
+describe("crawls that came in another order", () => {
+  it.each(["backward", "shuffled"] as const)("%s take less than three times the space of those in order", (order) => {
+    const sizes = (["forward", order] as const).map((each) => {
+      const disk = build(100, each);
+      using writer = TimelineWriter.open(disk, "/timeline");
+      writer.compact();
+      using snapshot = writer.snapshot();
+      expect([...snapshot.check()]).toEqual([]);
+      return snapshot.info.fileSize;
+    });
+    expect(sizes[1]! / sizes[0]!).toBeLessThan(3);
+  });
+
+  it("cost a slice no more when their pages have been laid out anew", () => {
+    const disk = build(100, "backward");
+    const before = cost(disk, (snapshot) => snapshot.slice(after(50)));
+    using writer = TimelineWriter.open(disk, "/timeline");
+    writer.compact();
+    const laid = cost(disk, (snapshot) => snapshot.slice(after(50)));
+    expect(laid.answers).toBe(KEYS);
+    // Pages that are not full of copies hold less that is alive, as in order.
+    const inOrder = cost(build(100, "forward"), (snapshot) => snapshot.slice(after(50)));
+    expect(laid.pages).toBeLessThanOrEqual(2 * Math.max(before.pages, inOrder.pages));
+  });
+});

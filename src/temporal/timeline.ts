@@ -8,10 +8,10 @@ import { type Disk, type Lock, removeLeftovers } from "../disk/index.ts";
 import { applyVisits } from "./apply.ts";
 import { VisitBatch } from "./batch.ts";
 import { checkPages, type TimelineFinding } from "./check.ts";
-import { copyPages } from "./copy.ts";
-import { LeafBuilder } from "./leaf-builder.ts";
+import { copyPages, createEmpty, putInPlace } from "./copy.ts";
 import { PageFile } from "./page-file.ts";
 import { type KeyRange, type TimelineEntry, TimelineQuery } from "./query.ts";
+import { hasManyCopies, layAnew } from "./relay.ts";
 import type { Root, Settings } from "./slot.ts";
 
 export const PAGE_SIZE_DEFAULT = 8192;
@@ -113,6 +113,8 @@ export class TimelineWriter implements Disposable {
   private isClosed = false;
   /** After a compaction that failed, the next one is tried when the file is larger than this. */
   private compactFrom = 0;
+  /** After pages were laid out anew, that is done again when there are more copies than this. */
+  private layFrom = 0;
 
   /** Opens the timeline in the folder, and makes it where there is none. HT_LOCKED where another writer is there. */
   static open(disk: Disk, folder: string, options: TimelineOptions = {}): TimelineWriter {
@@ -203,13 +205,19 @@ export class TimelineWriter implements Disposable {
   private compactWhereWorth(): void {
     const { size } = this.pages;
     const { live } = this.root;
-    if (size - live <= Math.max(DEAD_LEAST, 2 * live) || size < this.compactFrom) return;
+    const isDead = size - live > Math.max(DEAD_LEAST, 2 * live);
+    if (!(isDead || (live > DEAD_LEAST && this.isScattered())) || size < this.compactFrom) return;
     try {
       this.compact();
     } catch (error) {
       if (!(error instanceof ArchiveError)) throw error;
       this.compactFrom = size + Math.max(DEAD_LEAST, live);
     }
+  }
+
+  /** Whether visits came in an order that made many copies, and it is worth to lay pages out anew. */
+  private isScattered(): boolean {
+    return hasManyCopies(this.root) && this.root.copies > this.layFrom;
   }
 
   /** Goes back to the last commit. */
@@ -222,15 +230,25 @@ export class TimelineWriter implements Disposable {
     this.pages.clearBehind(this.root);
   }
 
-  /** Writes the file anew without what is dead. Who reads the old one goes on with it. */
+  /**
+   * Writes the file anew without what is dead; and where visits came in an order that scattered them over many pages, as
+   * if they had come in order. Who reads the old file goes on with it.
+   */
   compact(): void {
     if (this.waiting.length > 0 || this.ahead !== undefined) this.commit();
     const cacheBytes = this.options.cacheBytes ?? CACHE_BYTES_DEFAULT;
+    const path = join(this.folder, NAME);
+    const old = { pages: this.pages, root: this.root };
     try {
-      const { pages, root } = copyPages(this.disk, join(this.folder, NAME), this.pages, this.root, cacheBytes);
+      const isScattered = this.isScattered();
+      const partial = isScattered
+        ? layAnew(this.disk, path, old, cacheBytes)
+        : copyPages(this.disk, path, old, cacheBytes);
+      const { pages, root } = putInPlace(this.disk, path, partial, this.root.generation + 1);
       this.closeUnlessLent(this.pages);
       this.pages = pages;
       this.root = root;
+      if (isScattered) this.layFrom = 2 * root.copies;
     } catch (error) {
       // The new file may have the name already, and then the old one must not be written to any more.
       this.isNamed = false;
@@ -274,21 +292,8 @@ function create(disk: Disk, folder: string, options: TimelineOptions): void {
   if (!Number.isInteger(digestSize) || digestSize < 1 || digestSize > 64) {
     throw new ArchiveError("HT_USAGE", `digests of ${digestSize} bytes`);
   }
-  const builder = new LeafBuilder(digestSize);
-  builder.begin(0);
-  const image = builder.finish(0).bytes;
-  const settings = {
-    pageSize,
-    digestSize,
-    keys: 0,
-    entries: 0,
-    visits: 0,
-    copies: 0,
-    live: image.length,
-    generation: 1,
-  };
-  const { pages } = copyPages(disk, join(folder, NAME), undefined, { ...settings, image }, CACHE_BYTES_DEFAULT);
-  pages.close();
+  const path = join(folder, NAME);
+  putInPlace(disk, path, createEmpty(disk, path, { pageSize, digestSize }, 0), 2).pages.close();
 }
 
 const NOTHING = Buffer.alloc(0);
