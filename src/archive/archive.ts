@@ -56,7 +56,7 @@ export interface Change {
   readonly kind: "appeared" | "changed" | "vanished";
   readonly key: string;
   readonly timeMs: number;
-  /** What was there from then on; absent where it vanished. */
+  /** What was there from then on; absent where nothing was. */
   readonly lifespan: Lifespan | undefined;
 }
 
@@ -167,7 +167,18 @@ export class Archive implements AsyncDisposable {
 
   /** What appeared, changed or vanished behind one time and up to another. */
   *changes(fromMs: number, toMs: number, scope: Scope = {}): Generator<Change> {
-    for (const event of this.timeline.events(fromMs, toMs, scope)) yield changeOf(event);
+    for (const event of this.timeline.events(fromMs, toMs, scope)) yield this.changeOf(event);
+  }
+
+  /** A URL that answers with an error has vanished for who looks at it, and one that answers again has appeared. */
+  private changeOf(event: TimelineEvent): Change {
+    const { key, birth: timeMs, isGone, replaced } = event;
+    if (isGone) return { kind: "vanished", key, timeMs, lifespan: undefined };
+    const lifespan = lifespanOf(event);
+    const before = replaced ? this.timeline.at(key, timeMs - 1) : undefined;
+    const [wasThere, isThere] = [before !== undefined && !isError(lifespanOf(before)), !isError(lifespan)];
+    const kind = wasThere === isThere && replaced ? "changed" : wasThere ? "vanished" : "appeared";
+    return { kind, key, timeMs, lifespan };
   }
 
   /** Every capture whose payload has this digest, wherever and whenever. */
@@ -202,10 +213,6 @@ function* only(entries: Iterable<TimelineEntry>, { mime }: Scope): Generator<Lif
   }
 }
 
-function changeOf(event: TimelineEvent): Change {
-  const { key, birth: timeMs, isGone, replaced } = event;
-  if (isGone) return { kind: "vanished", key, timeMs, lifespan: undefined };
-  const lifespan = lifespanOf(event);
-  // A URL that answers with an error has vanished for who looks at it; so has one that comes back appeared.
-  return { kind: replaced ? "changed" : "appeared", key, timeMs, lifespan };
+function isError({ status }: Lifespan): boolean {
+  return status !== undefined && status >= 400;
 }

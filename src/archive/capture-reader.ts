@@ -27,6 +27,11 @@ export class CaptureReader {
     this.shelf = shelf;
   }
 
+  /** Where the record lies; it is not looked at. */
+  place({ row }: FoundCapture): { readonly file: string; readonly offset: number } {
+    return { file: this.shelf.nameOf(row.place.segment), offset: row.place.offset };
+  }
+
   details({ row }: FoundCapture): CaptureDetails {
     const { place } = row;
     const own = this.shelf.read(place, (record) => ({

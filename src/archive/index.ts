@@ -7,3 +7,12 @@ export { type CatalogueState, type FoundCapture } from "./catalogue.ts";
 export type { Content } from "./content.ts";
 export type { IntakeCounts } from "./intake.ts";
 export { behind, type OrderedStore, type Pair, type StoreView } from "./ordered-store.ts";
+export {
+  type ArchiveTotals,
+  archiveStats,
+  archiveTotals,
+  type Figures,
+  type NamedFigures,
+  STATS_GROUPS,
+  type StatsGroup,
+} from "./stats.ts";

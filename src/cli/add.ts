@@ -1,0 +1,170 @@
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { type AddReport, ArchiveWriter } from "../archive/index.ts";
+import { ArchiveError, isDamage, type Warning } from "../base/index.ts";
+import type { Policy } from "../dedup/index.ts";
+import { nodeDisk, readStandardInput, type ScratchFolder, scratchFolder, writeStandardOutput } from "../disk/index.ts";
+import { type Input, type SkippedInput, STANDARD_INPUT } from "../pipeline/index.ts";
+import { ARCHIVE_OPTION, archiveFolder } from "./archive-option.ts";
+import { type Arguments, type Command, type OptionSpecs, parseCount, requireFiles } from "./command.ts";
+import { POLICY_OPTIONS, parsePolicy } from "./dedup.ts";
+import { Interruption } from "./interruption.ts";
+import { takeInputs } from "./survey-run.ts";
+import { formatCount, formatSize, ProgressLine, say, tellSkipped, tellWarning } from "./talk.ts";
+
+const WARNINGS_SHOWN_MAX = 20;
+const THREADS_MAX = 256;
+
+const ADD_POLICY_OPTIONS: OptionSpecs = {
+  ...POLICY_OPTIONS,
+  "equivalent-url": { type: "boolean", help: "an original must be a capture of the same URL or an equivalent one" },
+  "same-site": { type: "boolean", help: "an original must be a capture of the same host" },
+};
+
+export const add: Command = {
+  name: "add",
+  purpose: "Take archive files into the archive, each distinct content once.",
+  usage: "FILE… [--archive DIR]",
+  details: `Makes the archive where there is none. A capture whose content is new is kept as it is, compressed bytes included;
+one whose content the archive has, of whatever URL and time, becomes a revisit record. Requests and metadata stay
+beside their captures. Files may come in any order. What the archive has already is passed over, so adding a file
+again changes nothing, and after an interruption the same command goes on. - is standard input.`,
+  options: {
+    ...ARCHIVE_OPTION,
+    ...ADD_POLICY_OPTIONS,
+    readmit: { type: "boolean", help: "take back captures that were removed from the archive" },
+    threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core)" },
+  },
+  exits: "3 inputs were skipped or records are damaged · 21 another writer is there · 24 no space",
+  examples: ["holotype add samples --archive /tmp/cabinet"],
+  async run(args) {
+    const files = requireFiles(add, args);
+    const threads = args.text("threads");
+    const options = {
+      policy: parseAddPolicy(args),
+      readmit: args.flag("readmit"),
+      threads: threads === undefined ? availableParallelism() : parseCount("threads", threads, 1, THREADS_MAX),
+    };
+    const talk = new AddTalk(args.flag("json"));
+    using _ = talk;
+    using spool = new Spool();
+    const inputs = spool.take(files, talk.skip);
+    using interruption = new Interruption("stopping; what was taken stays");
+    const { signal } = interruption;
+    const folder = archiveFolder(args);
+    await using writer = ArchiveWriter.open(nodeDisk, folder, { create: true, onWarning: talk.warn });
+    const report = await writer.add(inputs, { ...options, signal, onSkip: talk.skip, onProgress: talk.progress });
+    talk.clear();
+    const skipped = talk.skipped;
+    const told = args.flag("json") ? `${JSON.stringify(toJson(folder, report, skipped))}\n` : format(report, skipped);
+    writeStandardOutput(told);
+    return skipped > 0 || report.damaged > 0 ? 3 : 0;
+  },
+};
+
+function parseAddPolicy(args: Arguments): Policy {
+  return {
+    ...parsePolicy(args),
+    ...(args.flag("equivalent-url") ? { sameUrl: true, equivalentUrl: true } : {}),
+    ...(args.flag("same-site") ? { sameSite: true } : {}),
+  };
+}
+
+/** Tells what happens while it happens. */
+class AddTalk implements Disposable {
+  skipped = 0;
+  private readonly line = new ProgressLine();
+  private readonly json: boolean;
+  private shown = 0;
+
+  constructor(json: boolean) {
+    this.json = json;
+  }
+
+  readonly progress = this.line.update;
+
+  readonly skip = (skipped: SkippedInput): void => {
+    this.skipped++;
+    this.line.clear();
+    tellSkipped(skipped, this.json);
+  };
+
+  readonly warn = (warning: Warning): void => {
+    if (!isDamage(warning)) return;
+    this.line.clear();
+    if (++this.shown <= WARNINGS_SHOWN_MAX) tellWarning(warning, this.json);
+    else if (this.shown === WARNINGS_SHOWN_MAX + 1 && !this.json) say("… and more; holotype check tells all");
+  };
+
+  clear(): void {
+    this.line.clear();
+  }
+
+  [Symbol.dispose](): void {
+    this.line.clear();
+  }
+}
+
+/** Records are read twice, so what comes by standard input is put into a file first. */
+class Spool implements Disposable {
+  private scratch: ScratchFolder | undefined;
+
+  take(names: readonly string[], onSkip: (skipped: SkippedInput) => void): Input[] {
+    if (names.filter((name) => name === STANDARD_INPUT).length > 1) {
+      throw new ArchiveError("HT_USAGE", "standard input can be read once");
+    }
+    return names.flatMap((name) => {
+      if (name !== STANDARD_INPUT) return takeInputs([name], onSkip);
+      const path = this.fill();
+      return takeInputs([path], onSkip).map((input) => ({
+        ...input,
+        name: input.name.replace(path, "standard input"),
+      }));
+    });
+  }
+
+  private fill(): string {
+    this.scratch = scratchFolder(nodeDisk);
+    const path = join(this.scratch.path, "standard-input");
+    using file = nodeDisk.open(path, "create");
+    const buffer = Buffer.allocUnsafeSlow(1 << 20);
+    let size = 0;
+    for (let count = readStandardInput(buffer); count > 0; count = readStandardInput(buffer)) {
+      file.write(buffer.subarray(0, count), size);
+      size += count;
+    }
+    return path;
+  }
+
+  [Symbol.dispose](): void {
+    this.scratch?.remove();
+  }
+}
+
+function toJson(archive: string, { tally: _, ...report }: AddReport, skipped: number) {
+  return { archive, ...report, skipped };
+}
+
+function format(report: AddReport, skipped: number): string {
+  const number = (count: number) => count.toLocaleString("en");
+  const { captures, known, removed, duplicates, acrossTime, acrossLocation, bytesIn, bytesKept } = report;
+  const passed = [
+    ...(known > 0 ? [`${number(known)} known`] : []),
+    ...(removed > 0 ? [`${number(removed)} removed before`] : []),
+  ];
+  const share = bytesIn === 0 ? 0 : 1 - bytesKept / bytesIn;
+  const rows: [string, string][] = [
+    ["files", `${formatCount(report.files, "file")}, ${formatCount(report.records, "record")}`],
+    ["captures", [`${number(captures)} new`, ...passed].join(", ")],
+    ["contents", `${number(report.contents)} new`],
+    [
+      "duplicates",
+      `${number(duplicates)}: ${number(acrossTime)} across time, ${number(acrossLocation)} across location`,
+    ],
+    ["revisits", `${number(report.revisits)} new; in the whole archive ${number(report.pending)} without an original`],
+    ["size", `${formatSize(bytesIn)} in, ${formatSize(bytesKept)} kept (${(share * 100).toFixed(1)} % saved)`],
+  ];
+  if (report.damaged > 0) rows.push(["damaged", `${formatCount(report.damaged, "record")}, not taken`]);
+  if (skipped > 0) rows.push(["skipped", formatCount(skipped, "file")]);
+  return rows.map(([name, value]) => `${name.padEnd(12)}${value}\n`).join("");
+}
