@@ -1,6 +1,7 @@
 export type { TimelineFinding } from "./check.ts";
+export type { TimelineEntry, TimelineEvent } from "./entry.ts";
 export { prefixRange, rangeBehind } from "./key-range.ts";
-export type { KeyRange, TimelineEntry, TimelineEvent } from "./query.ts";
+export type { KeyRange } from "./query.ts";
 export type { Root as TimelineRoot } from "./slot.ts";
 export {
   DIGEST_SIZE_DEFAULT,

@@ -220,9 +220,20 @@ export class Leaf {
     return isFound;
   }
 
-  /** The run that was found there. */
-  runAt(at: number, reference: number): Run {
-    return this.readRun(new ByteReader(this.bytes, at), reference);
+  /** What the run that was found there holds, and how often and when last that was seen. */
+  aliveAt(at: number, reference: number): { digest: string; value: Buffer; lastSeen: number; visits: number } {
+    const { reader } = this;
+    reader.at = at;
+    const flags = reader.number();
+    const start = reference + reader.signed();
+    const digest = reader.text(this.digestSize);
+    const value = reader.raw(reader.number());
+    const isCarried = (flags & CARRIED) !== 0;
+    let visits = isCarried ? reader.number() : 1;
+    let lastSeen = start + (isCarried ? reader.number() : 0);
+    const visitsSize = reader.number();
+    for (const end = reader.at + visitsSize; reader.at < end; visits++) lastSeen += reader.number();
+    return { digest, value, lastSeen, visits };
   }
 
   /** The last run of a key. What is told holds until this is asked the next time. */

@@ -3,27 +3,12 @@
  * A cut in time repeats what is alive in the page behind it; each entry is told once all the same.
  */
 import { ArchiveError } from "../base/index.ts";
-import type { AliveRun, Leaf } from "./leaf.ts";
+import { mayChange } from "./change-map.ts";
+import { aliveEntry, entryOf, isAlive, mergeEntries, type TimelineEntry, type TimelineEvent } from "./entry.ts";
+import type { Leaf } from "./leaf.ts";
 import { BEGINNING, childAt, FOREVER, type KeyNode, type PageRef, type TimeNode } from "./node.ts";
 import type { PageFile } from "./page-file.ts";
-import { lastSeen, type Run, visitCount } from "./run.ts";
-
-/** What a key held, and for how long. Some of it may be read only when it is asked for: copy it field by field. */
-export interface TimelineEntry {
-  readonly key: string;
-  readonly birth: number;
-  /** When something else was found, or nothing; absent as long as that is not known. */
-  readonly end: number | undefined;
-  /** Each character one byte. */
-  readonly digest: string;
-  readonly value: Uint8Array;
-  /** The last visit that found it. Of a slice: as far as the page tells that was read for it, see `isWhole`. */
-  readonly lastSeen: number;
-  /** Visits that found it, the first included. */
-  readonly visits: number;
-  /** False where end, last visit and number of visits are only those up to some later time, as slices tell them. */
-  readonly isWhole: boolean;
-}
+import type { Run } from "./run.ts";
 
 export interface KeyRange {
   /** The first key. */
@@ -160,6 +145,32 @@ export class TimelineQuery {
     }
   }
 
+  /** How many entries `slice` would give. Pages in which nothing changes behind that time are not read for it. */
+  countSlice(time: number, range: KeyRange = {}): number {
+    return this.countIn(this.root, time, range, { low: "", high: undefined });
+  }
+
+  private countIn(ref: PageRef, time: number, range: KeyRange, area: Keys): number {
+    const { from = "", to } = range;
+    const isInside = area.low >= from && (to === undefined || (area.high !== undefined && area.high <= to));
+    if (isInside && time >= ref.lastChange) return ref.alive;
+    let count = 0;
+    if (ref.kind === "leaf") {
+      const leaf = this.file.leaf(ref);
+      const end = to === undefined ? leaf.keys.length : leaf.search(to);
+      for (let i = leaf.search(from); i < end; i++) if (isAlive(leaf, i, time)) count++;
+      return count;
+    }
+    const node = this.file.node(ref);
+    if (node.kind === "times") return this.countIn(node.children[childAt(node.bounds, time)]!, time, range, area);
+    const last = lastChild(node.bounds, to);
+    for (let i = childAt(node.bounds, from); i <= last; i++) {
+      const own = { low: node.bounds[i]!, high: node.bounds[i + 1] ?? area.high };
+      count += this.countIn(node.children[i]!, time, range, own);
+    }
+    return count;
+  }
+
   private *leavesAt(
     ref: PageRef,
     time: number,
@@ -233,7 +244,7 @@ export class TimelineQuery {
 
   private *eventsIn(ref: PageRef, stretch: Stretch, asked: Asked): Generator<TimelineEvent> {
     const { from, to, range } = asked;
-    if (ref.lastChange <= from) return;
+    if (ref.lastChange <= from || !mayChange(ref.changes, from, to)) return;
     if (ref.kind === "leaf") {
       const leaf = this.file.leaf(ref);
       const last = range.to === undefined ? leaf.keys.length : leaf.search(range.to);
@@ -256,9 +267,17 @@ export class TimelineQuery {
       for (const child of childrenIn(node, range, false)) yield* this.eventsIn(child, stretch, asked);
       return;
     }
-    const streams = stretchesIn(node, stretch, from, to).map(([child, own]) => this.eventsIn(child, own, asked));
+    const streams = stretchesIn(node, stretch, from, to)
+      .filter(([child]) => mayChange(child.changes, from, to))
+      .map(([child, own]) => this.eventsIn(child, own, asked));
     yield* mergeEntries(streams, false);
   }
+}
+
+/** The keys of a page: from the lowest, up to one that is not among them. */
+interface Keys {
+  readonly low: string;
+  readonly high: string | undefined;
 }
 
 interface Stretch {
@@ -271,14 +290,6 @@ interface Asked {
   readonly to: number;
   readonly range: KeyRange;
   readonly backwards: boolean;
-}
-
-/** Something that began, or the end of something. */
-export interface TimelineEvent extends TimelineEntry {
-  /** Whether the key held something else right before. */
-  readonly replaced: boolean;
-  /** Nothing began: the key was found to be gone. */
-  readonly isGone: boolean;
 }
 
 /** The children of a node that have keys of the range. */
@@ -304,100 +315,4 @@ function lastChild(bounds: readonly string[], to: string | undefined): number {
   if (to === undefined) return bounds.length - 1;
   const at = childAt(bounds, to);
   return at > 0 && bounds[at] === to ? at - 1 : at;
-}
-
-/** Absent for a run that says "gone", unless that is asked for. */
-function entryOf(
-  key: string,
-  runs: readonly Run[],
-  index: number,
-  pageEnd: number,
-  withGone = false,
-): TimelineEntry | undefined {
-  const run = runs[index]!;
-  if (run.digest === undefined && !withGone) return undefined;
-  const next = runs[index + 1];
-  return {
-    key,
-    birth: run.start,
-    end: next?.start,
-    digest: run.digest ?? "",
-    value: run.value,
-    lastSeen: lastSeen(run),
-    visits: visitCount(run),
-    isWhole: next !== undefined || pageEnd === FOREVER,
-  };
-}
-
-/** An entry of a slice: what few ask for is read from the page when somebody does. */
-class AliveEntry implements TimelineEntry {
-  readonly key: string;
-  readonly birth: number;
-  readonly end: number | undefined;
-  readonly isWhole: boolean;
-  private readonly leaf: Leaf;
-  private readonly at: number;
-  private readonly reference: number;
-  private read: Run | undefined;
-
-  constructor(leaf: Leaf, index: number, { at, reference, start, next }: AliveRun, pageEnd: number) {
-    this.key = leaf.keys[index]!;
-    this.birth = start;
-    this.end = next;
-    this.isWhole = next !== undefined || pageEnd === FOREVER;
-    this.leaf = leaf;
-    this.at = at;
-    this.reference = reference;
-  }
-
-  private get run(): Run {
-    this.read ??= this.leaf.runAt(this.at, this.reference);
-    return this.read;
-  }
-
-  get digest(): string {
-    return this.run.digest!;
-  }
-
-  get value(): Uint8Array {
-    return this.run.value;
-  }
-
-  get lastSeen(): number {
-    return lastSeen(this.run);
-  }
-
-  get visits(): number {
-    return visitCount(this.run);
-  }
-}
-
-const alive: AliveRun = { at: 0, reference: 0, start: 0, isGone: false, next: undefined };
-
-/** The entry that is alive in a page at a moment; absent where there is none. */
-function aliveEntry(leaf: Leaf, index: number, time: number, pageEnd: number): TimelineEntry | undefined {
-  return leaf.findAlive(index, time, alive) && !alive.isGone ? new AliveEntry(leaf, index, alive, pageEnd) : undefined;
-}
-
-/** Streams in the order of keys and births as one. */
-function* mergeEntries<T extends TimelineEntry>(streams: readonly Generator<T>[], backwards: boolean): Generator<T> {
-  if (streams.length === 1) {
-    yield* streams[0]!;
-    return;
-  }
-  const heads = streams.map((stream) => ({ stream, next: stream.next() })).filter(({ next }) => next.done !== true);
-  while (heads.length > 0) {
-    let first = 0;
-    for (let i = 1; i < heads.length; i++) {
-      if (isBefore(heads[i]!.next.value as T, heads[first]!.next.value as T, backwards)) first = i;
-    }
-    const head = heads[first]!;
-    yield head.next.value as T;
-    head.next = head.stream.next();
-    if (head.next.done === true) heads.splice(first, 1);
-  }
-}
-
-function isBefore(one: TimelineEntry, other: TimelineEntry, backwards: boolean): boolean {
-  return one.key === other.key ? one.birth < other.birth : one.key < other.key !== backwards;
 }

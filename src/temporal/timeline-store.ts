@@ -4,7 +4,8 @@
  * these interfaces awaits all answers, which costs nothing where there is nothing to wait for.
  */
 import type { TimelineFinding } from "./check.ts";
-import type { KeyRange, TimelineEntry, TimelineEvent } from "./query.ts";
+import type { TimelineEntry, TimelineEvent } from "./entry.ts";
+import type { KeyRange } from "./query.ts";
 import type { Totals } from "./slot.ts";
 
 export type Answer<T> = T | Promise<T>;

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createDice } from "../testing/dice.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
-import { openTimeline, prefixRange, type TimelineSnapshot, TimelineWriter } from "./index.ts";
+import { type KeyRange, openTimeline, prefixRange, type TimelineSnapshot, TimelineWriter } from "./index.ts";
 
 const KEYS = 60;
 const CRAWL = 100_000;
@@ -72,6 +72,19 @@ describe.each(["forward", "backward", "shuffled"] as const)("of crawls that came
     }
   });
 
+  it("counts of the end are told by the root, and of a range by the pages at its ends", () => {
+    for (const [crawls, disk] of disks) {
+      const ask = (range: KeyRange) => {
+        using snapshot = openTimeline(disk, "/timeline", { cacheBytes: 0 });
+        return { count: snapshot.countSlice(after(crawls), range), pages: snapshot.pagesRead };
+      };
+      expect(ask({})).toEqual({ count: KEYS, pages: 0 });
+      const { count, pages } = ask({ from: "org,site)/section/1/", to: "org,site)/section/4/" });
+      expect(count).toBe((3 * KEYS) / 5);
+      expect(pages).toBeLessThanOrEqual(2 * (4 + 2 * Math.log10(crawls)));
+    }
+  });
+
   it("one key at one time costs the way down", () => {
     for (const [crawls, disk] of disks) {
       for (const crawl of [0, crawls >> 1, crawls - 1]) {
@@ -133,5 +146,51 @@ describe("crawls that came in another order", () => {
     // Pages that are not full of copies hold less that is alive, as in order.
     const inOrder = cost(build(100, "forward"), (snapshot) => snapshot.slice(after(50)));
     expect(laid.pages).toBeLessThanOrEqual(2 * Math.max(before.pages, inOrder.pages));
+  });
+});
+
+/** Eight sections, of which only one changes in a crawl. */
+function buildInTurns(crawls: number): ForgetfulDisk {
+  const disk = new ForgetfulDisk();
+  using writer = TimelineWriter.open(disk, "/timeline", { pageSize: 1024, digestSize: 4 });
+  for (let crawl = 0; crawl < crawls; crawl++) {
+    for (let number = 0; number < 400; number++) {
+      const section = number % 8;
+      const digest = Buffer.alloc(4);
+      digest.writeUInt32BE(section + 8 * Math.floor((crawl + 8 - section) / 8));
+      writer.insert(`org,site)/${section}/${number}`, crawl * CRAWL + number, Buffer.from("a place"), digest);
+    }
+    writer.commit();
+  }
+  return disk;
+}
+
+describe("changes in the past", () => {
+  it("cost in proportion to what changed: pages are left out in which nothing did then", () => {
+    const disk = buildInTurns(60);
+    for (const crawl of [18, 30, 43]) {
+      const slice = cost(disk, (snapshot) => snapshot.slice(after(crawl)));
+      const changes = cost(disk, (snapshot) => snapshot.events(after(crawl - 1), after(crawl)));
+      expect(slice.answers).toBe(400);
+      expect(changes.answers).toBe(50);
+      expect(changes.pages).toBeLessThan(slice.pages / 2);
+    }
+  });
+});
+
+describe("an entry", () => {
+  it("is plain data, from whichever question", () => {
+    using snapshot = openTimeline(buildInTurns(3), "/timeline");
+    const entries = [
+      snapshot.glance("org,site)/1/1", after(2))!,
+      ...snapshot.slice(after(2), prefixRange("org,site)/1/1")),
+    ];
+    for (const entry of entries) {
+      expect({ ...entry }).toEqual(entry);
+      expect(Object.keys(entry)).toEqual(
+        expect.arrayContaining(["key", "birth", "digest", "value", "visits", "lastSeen"]),
+      );
+      expect(entry.digest).toHaveLength(4);
+    }
   });
 });

@@ -9,8 +9,9 @@ import { applyVisits } from "./apply.ts";
 import { VisitBatch } from "./batch.ts";
 import { checkPages, type TimelineFinding } from "./check.ts";
 import { copyPages, createEmpty, putInPlace } from "./copy.ts";
+import type { TimelineEntry } from "./entry.ts";
 import { PageFile } from "./page-file.ts";
-import { type KeyRange, type TimelineEntry, TimelineQuery } from "./query.ts";
+import { TimelineQuery } from "./query.ts";
 import { hasManyCopies, layAnew } from "./relay.ts";
 import type { Root, Settings } from "./slot.ts";
 
@@ -47,13 +48,6 @@ export class TimelineSnapshot extends TimelineQuery implements Disposable {
   /** Pages read from the file so far. */
   get pagesRead(): number {
     return this.pages.pagesRead;
-  }
-
-  /** How many entries `slice` would give. */
-  countSlice(time: number, range: KeyRange = {}): number {
-    let count = 0;
-    for (const _ of this.slice(time, range)) count++;
-    return count;
   }
 
   /** The keys nearest to this one that were valid at some time in [from, to]: so many before it, and from it on. */
