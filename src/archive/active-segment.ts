@@ -42,14 +42,9 @@ export class ActiveSegment implements Disposable {
   }
 
   private room(): SegmentWriter {
-    const { disk, folder, settings, onSealed, nextNumber } = this.parts;
-    const full = this.writer;
-    if (full !== undefined && full.end < settings.segmentSizeBytes) return full;
-    if (full !== undefined) {
-      full.sync();
-      full[Symbol.dispose]();
-      onSealed(full.number, full.end);
-    }
+    const { disk, folder, settings, nextNumber } = this.parts;
+    if (this.writer !== undefined && this.writer.end < settings.segmentSizeBytes) return this.writer;
+    this.turn();
     this.writer = new SegmentWriter(disk, folder, nextNumber());
     this.writeWarcinfo(this.writer);
     return this.writer;
@@ -72,6 +67,27 @@ export class ActiveSegment implements Disposable {
   /** What was appended to this segment can be read when this returns. */
   flush(number: number): void {
     if (this.writer?.number === number) this.writer.flush();
+  }
+
+  /** Cuts a segment off at this position. */
+  cut(number: number, end: number): void {
+    const { disk, folder } = this.parts;
+    if (this.writer?.number === number) {
+      this.writer.cut(end);
+      this.writer.sync();
+      return;
+    }
+    using writer = new SegmentWriter(disk, folder, number);
+    writer.cut(end);
+    writer.sync();
+  }
+
+  /** The next record goes into a segment of its own. */
+  turn(): void {
+    this.writer?.sync();
+    this.writer?.[Symbol.dispose]();
+    if (this.writer !== undefined) this.parts.onSealed(this.writer.number, this.writer.end);
+    this.writer = undefined;
   }
 
   /** What was appended is durable when this returns. */

@@ -5,7 +5,7 @@
  *     journal.jsonl             what the segments cannot tell: adoptions and removals
  *     lock                      held by the one who writes
  *     volumes/0/segments/       000001.warc.gz and so on: the records
- *     catalogue/, timeline/     follow from the above
+ *     catalogue/, timeline-1/   follow from the above
  */
 import { join } from "node:path";
 import { ArchiveError, type Random, systemRandom } from "../base/index.ts";
@@ -22,22 +22,35 @@ export interface ArchiveSettings {
 const SEGMENT_SIZE = 2 ** 30;
 
 export interface ArchivePaths {
+  readonly folder: string;
   readonly settings: string;
   readonly journal: string;
   readonly lock: string;
   readonly segments: string;
   readonly catalogue: string;
-  readonly timeline: string;
+  /** Of the timeline with this number: one that is made anew stands beside the old one until it is complete. */
+  readonly timeline: (number: number) => string;
+}
+
+const TIMELINE_NAME = /^timeline-(\d+)$/;
+
+/** The numbers of the timelines that are there. */
+export function listTimelines(disk: Disk, folder: string): number[] {
+  return disk.list(folder).flatMap(({ name }) => {
+    const number = TIMELINE_NAME.exec(name)?.[1];
+    return number === undefined ? [] : [Number(number)];
+  });
 }
 
 export function archivePaths(folder: string): ArchivePaths {
   return {
+    folder,
     settings: join(folder, "archive.json"),
     journal: join(folder, "journal.jsonl"),
     lock: join(folder, "lock"),
     segments: join(folder, "volumes", "0", "segments"),
     catalogue: join(folder, "catalogue"),
-    timeline: join(folder, "timeline"),
+    timeline: (number) => join(folder, `timeline-${number}`),
   };
 }
 

@@ -9,7 +9,7 @@ import { openTimeline, type TimelineEntry, type TimelineEvent, type TimelineSnap
 import { type ArchiveSettings, archivePaths, readSettings } from "./archive-folder.ts";
 import { CaptureReader } from "./capture-reader.ts";
 import { archiveKey, DIGEST_HALF } from "./capture-row.ts";
-import { CatalogueView, type FoundCapture, urlHash } from "./catalogue.ts";
+import { CatalogueView, type FoundCapture, timeOf, urlHash } from "./catalogue.ts";
 import { type Content, decodeContent } from "./content.ts";
 import { openLmdbToRead } from "./lmdb-store.ts";
 import type { OrderedStore } from "./ordered-store.ts";
@@ -71,7 +71,7 @@ export class Archive implements AsyncDisposable {
   readonly timeline: TimelineSnapshot;
   readonly reader: CaptureReader;
   private readonly store: OrderedStore;
-  private readonly shelf: RecordShelf;
+  readonly shelf: RecordShelf;
 
   /** HT_NOT_FOUND where there is no archive. */
   static async open(disk: Disk, folder: string, options: ArchiveOptions = {}): Promise<Archive> {
@@ -82,9 +82,10 @@ export class Archive implements AsyncDisposable {
       for (let attempt = 1; ; attempt++) {
         const catalogue = new CatalogueView(store.view());
         catalogue.checkFormat();
-        const timeline = openTimeline(disk, paths.timeline, { cacheBytes: options.cacheBytes });
+        const { timeline: number, timelineCommit } = catalogue.state;
+        const timeline = openTimeline(disk, paths.timeline(number), { cacheBytes: options.cacheBytes });
         // A writer commits one right after the other; who comes in between looks again.
-        const belongs = timeline.info.generation === catalogue.state.timeline;
+        const belongs = timeline.info.generation === timelineCommit;
         if (belongs || attempt === OPEN_TRIES)
           return new Archive(disk, settings, store, catalogue, timeline, paths.segments);
         timeline[Symbol.dispose]();
@@ -189,7 +190,7 @@ export class Archive implements AsyncDisposable {
     if (original === undefined || !original.digestRest.equals(digest.subarray(DIGEST_HALF))) return;
     for (const key of this.catalogue.seen(digest.subarray(0, DIGEST_HALF))) {
       const row = this.catalogue.capture(key);
-      if (row !== undefined) yield { key, timeMs: Number(key.readBigUInt64BE(16)) - 2 ** 52, row };
+      if (row !== undefined) yield { key, timeMs: timeOf(key), row };
     }
   }
 

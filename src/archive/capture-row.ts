@@ -34,8 +34,8 @@ export interface CaptureRow extends CaptureFlags {
   readonly after: number;
   /** The file it came from, see `SourceRow`. */
   readonly source: number;
-  /** Tells records apart; eight bytes of the digest of its id. */
-  readonly idHash: Buffer;
+  /** Tells records apart, see `recordMark`. */
+  readonly mark: Buffer;
   /** The first 16 bytes of the sha256 of its payload; absent for a revisit whose original is not known. */
   readonly digest: Buffer | undefined;
 }
@@ -68,7 +68,7 @@ export function encodeCapture(capture: CaptureRow): Buffer {
   const flags = KINDS.indexOf(kind) | (digest === undefined ? 4 : 0) | (lies ? 8 : 0) | (oddDate ? 16 : 0);
   const row = new RowWriter().byte(flags);
   writePlace(row, capture.place);
-  row.count(capture.before).count(capture.after).count(capture.source).raw(capture.idHash);
+  row.count(capture.before).count(capture.after).count(capture.source).raw(capture.mark);
   if (digest !== undefined) row.raw(digest);
   return row.finish();
 }
@@ -78,14 +78,14 @@ export function decodeCapture(bytes: Buffer): CaptureRow {
   const flags = row.byte();
   const place = readPlace(row);
   const [before, after, source] = [row.count(), row.count(), row.count()];
-  const idHash = row.raw(ID_SIZE);
+  const mark = row.raw(ID_SIZE);
   return {
     kind: KINDS[flags & 3]!,
     place,
     before,
     after,
     source,
-    idHash,
+    mark,
     digest: (flags & 4) === 0 ? row.raw(DIGEST_HALF) : undefined,
     lies: (flags & 8) !== 0,
     oddDate: (flags & 16) !== 0,
@@ -105,8 +105,25 @@ export function decodeOriginal(bytes: Buffer): OriginalRow {
   return { place, payloadSize: row.count(), digestRest: row.raw(DIGEST_HALF), isReferable };
 }
 
-export function idHash(id: string | undefined): Buffer {
-  return hash("sha256", id ?? "", "buffer").subarray(0, ID_SIZE);
+/** Half of it tells ids apart, the other half what records with one id say of their payloads. */
+export function recordMark(id: string | undefined, claim: string | undefined): Buffer {
+  const half = (text: string) => hash("sha256", text, "buffer").subarray(0, ID_SIZE / 2);
+  return Buffer.concat([half(id ?? ""), half(claim ?? "")]);
+}
+
+/** Whether a record is the one that a row tells of, as far as its payload is known. */
+export function isSameRecord(row: CaptureRow, mark: Buffer, digest: Buffer | undefined): boolean {
+  return row.mark.equals(mark) && (digest === undefined || row.digest === undefined || row.digest.equals(digest));
+}
+
+/** Whether a record has at least the id of the one that a row tells of. */
+export function hasSameId(row: CaptureRow, mark: Buffer): boolean {
+  return row.mark.subarray(0, ID_SIZE / 2).equals(mark.subarray(0, ID_SIZE / 2));
+}
+
+/** Of a record that is no capture. */
+export function noteHash(id: string): Buffer {
+  return hash("sha256", id, "buffer").subarray(0, ID_SIZE);
 }
 
 const KEY_SIZE_MAX = 32_768;

@@ -16,7 +16,7 @@ import {
   encodeOriginal,
   type OriginalRow,
 } from "./capture-row.ts";
-import { behind, type OrderedStore, type StoreView } from "./ordered-store.ts";
+import { behind, type OrderedStore, type Pair, type StoreView } from "./ordered-store.ts";
 
 const Table = {
   capture: 1,
@@ -58,8 +58,9 @@ const FRAMINGS: readonly Framing[] = ["plain", "chunked"];
 
 export interface CatalogueState {
   readonly format: 1;
-  /** The commit of the timeline that belongs to this one. */
+  /** Which timeline belongs to it, and which commit of that. */
   readonly timeline: number;
+  readonly timelineCommit: number;
   /** How many entries of the journal are in it. */
   readonly journal: number;
   readonly captures: number;
@@ -70,7 +71,8 @@ export interface CatalogueState {
 
 const EMPTY: CatalogueState = {
   format: 1,
-  timeline: 0,
+  timeline: 1,
+  timelineCommit: 0,
   journal: 0,
   captures: 0,
   contents: 0,
@@ -119,6 +121,7 @@ function number32(value: number): Buffer {
 }
 
 const NOTHING = Buffer.alloc(0);
+const UNKNOWN_DIGEST = Buffer.alloc(DIGEST_HALF);
 
 /** What is the same for who reads and who writes. */
 export class CatalogueView implements Disposable {
@@ -201,6 +204,11 @@ export class CatalogueView implements Disposable {
     for (const { key } of this.view.range(prefix, behind(prefix))) yield Buffer.from(key.subarray(1 + DIGEST_HALF));
   }
 
+  /** Whether the capture stands among those that `seen` gives. */
+  isListed(digest: Buffer, key: CaptureKey): boolean {
+    return this.get(tableKey(Table.seen, digest, key)) !== undefined;
+  }
+
   /** The payload that a digest in a header stands for. */
   digestOf(claim: string): Buffer | undefined {
     return this.get(tableKey(Table.claim, waitForClaim(claim)));
@@ -213,17 +221,28 @@ export class CatalogueView implements Disposable {
     return keys;
   }
 
-  isRemoved(mark: Buffer): boolean {
-    return this.get(tableKey(Table.removed, mark)) !== undefined;
+  /** Whether a record with this mark was removed: the one with this payload, or any where that is not known. */
+  isRemoved(mark: Buffer, digest: Buffer | undefined): boolean {
+    const bytes = this.get(tableKey(Table.removed, mark));
+    if (bytes === undefined || digest === undefined) return bytes !== undefined;
+    for (let at = 0; at < bytes.length; at += DIGEST_HALF) {
+      if (digest.equals(bytes.subarray(at, at + DIGEST_HALF))) return true;
+    }
+    return false;
   }
 
   /** Whether a record that is no capture is there. */
-  hasNote(idHash: Buffer): boolean {
-    return this.get(tableKey(Table.note, idHash)) !== undefined;
+  hasNote(note: Buffer): boolean {
+    return this.get(tableKey(Table.note, note)) !== undefined;
+  }
+
+  /** All pairs of a small table. */
+  protected table(table: number): Iterable<Pair> {
+    return this.view.range(Buffer.of(table), Buffer.of(table + 1));
   }
 
   *segments(): Generator<{ number: number; row: SegmentRow }> {
-    for (const { key, value } of this.view.range(Buffer.of(Table.segment), Buffer.of(Table.segment + 1))) {
+    for (const { key, value } of this.table(Table.segment)) {
       yield { number: key.readUInt32BE(1), row: JSON.parse(value.toString()) as SegmentRow };
     }
   }
@@ -234,7 +253,7 @@ export class CatalogueView implements Disposable {
   }
 
   *sources(): Generator<{ number: number; row: SourceRow }> {
-    for (const { key, value } of this.view.range(Buffer.of(Table.source), Buffer.of(Table.source + 1))) {
+    for (const { key, value } of this.table(Table.source)) {
       yield { number: key.readUInt32BE(1), row: JSON.parse(value.toString()) as SourceRow };
     }
   }
@@ -275,6 +294,19 @@ export class Catalogue extends CatalogueView {
   protected override get(key: Buffer): Buffer | undefined {
     const text = key.toString("latin1");
     return this.changes.has(text) ? this.changes.get(text) : super.get(key);
+  }
+
+  protected override table(table: number): Iterable<Pair> {
+    const pairs = new Map<string, Buffer>(
+      [...super.table(table)].map(({ key, value }) => [key.toString("latin1"), Buffer.from(value)]),
+    );
+    for (const [key, value] of this.changes) {
+      if (key.charCodeAt(0) !== table) continue;
+      if (value === undefined) pairs.delete(key);
+      else pairs.set(key, value);
+    }
+    const keys = [...pairs.keys()].sort();
+    return keys.map((key) => ({ key: Buffer.from(key, "latin1"), value: pairs.get(key)! }));
   }
 
   private put(key: Buffer, value: Buffer | undefined): void {
@@ -336,6 +368,15 @@ export class Catalogue extends CatalogueView {
     throw new ArchiveError("HT_TOO_LARGE", "more than 256 captures of one URL at one time");
   }
 
+  /** Whether any capture has this payload, those that are not committed included. */
+  isSeen(digest: Buffer): boolean {
+    for (const key of this.seen(digest)) if (this.capture(key) !== undefined) return true;
+    for (const keys of this.recent.values()) {
+      for (const key of keys) if (this.capture(key)?.digest?.equals(digest) === true) return true;
+    }
+    return false;
+  }
+
   putOriginal(digest: Buffer, framing: Framing, row: OriginalRow | undefined): void {
     const key = tableKey(Table.original, digest, Buffer.of(FRAMINGS.indexOf(framing)));
     const isThere = this.get(key) !== undefined;
@@ -355,12 +396,19 @@ export class Catalogue extends CatalogueView {
     if (this.pending(wait).length > 0) this.put(tableKey(Table.pending, wait), undefined);
   }
 
-  markRemoved(mark: Buffer, isRemoved: boolean): void {
-    this.put(tableKey(Table.removed, mark), isRemoved ? NOTHING : undefined);
+  markRemoved(mark: Buffer, digest: Buffer | undefined, isRemoved: boolean): void {
+    const key = tableKey(Table.removed, mark);
+    const own = digest ?? UNKNOWN_DIGEST;
+    const bytes = this.get(key) ?? NOTHING;
+    const others: Buffer[] = [];
+    for (let at = 0; at < bytes.length; at += DIGEST_HALF) others.push(bytes.subarray(at, at + DIGEST_HALF));
+    const left = others.filter((other) => !other.equals(own));
+    if (isRemoved) left.push(own);
+    this.put(key, left.length === 0 ? undefined : Buffer.concat(left));
   }
 
-  addNote(idHash: Buffer): void {
-    this.put(tableKey(Table.note, idHash), NOTHING);
+  addNote(note: Buffer): void {
+    this.put(tableKey(Table.note, note), NOTHING);
   }
 
   putSegment(number: number, row: SegmentRow | undefined): void {
@@ -372,9 +420,9 @@ export class Catalogue extends CatalogueView {
     this.put(tableKey(Table.source, number32(number)), Buffer.from(JSON.stringify(row)));
   }
 
-  /** Durable when it returns. */
-  commit(timeline: number): void {
-    this.counts = { ...this.counts, timeline };
+  /** With the commit of the timeline that goes with it. Durable when it returns. */
+  commit(timelineCommit: number, timeline = this.counts.timeline): void {
+    this.counts = { ...this.counts, timeline, timelineCommit };
     this.put(tableKey(Table.state), Buffer.from(JSON.stringify(this.counts)));
     this.store.commit(this.changes);
     this.changes = new Map();

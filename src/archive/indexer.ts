@@ -11,9 +11,9 @@ import {
   type CaptureKind,
   type CaptureRow,
   DIGEST_HALF,
-  idHash,
   type OriginalRow,
   type RecordPlace,
+  recordMark,
 } from "./capture-row.ts";
 import {
   type CaptureKey,
@@ -25,6 +25,7 @@ import {
   waitForClaim,
 } from "./catalogue.ts";
 import { type Content, contentIdentity, encodeContent } from "./content.ts";
+import { removalMark } from "./removal-mark.ts";
 import type { RecordShelf } from "./segments.ts";
 
 /** Where a record went, and what stands around it. */
@@ -58,6 +59,19 @@ export class Indexer {
     this.clock = clock;
   }
 
+  /** The first half of the digest of a capture's payload, as far as it is known. */
+  digestOf(facts: RecordFacts): Buffer | undefined {
+    const { sha256 } = facts.capture!;
+    if (sha256 !== undefined) return Buffer.from(sha256, "hex").subarray(0, DIGEST_HALF);
+    return this.resolve(facts.capture!, archiveKey(facts.uri), facts.timeMs ?? 0)?.digest;
+  }
+
+  /** Whether the capture was taken out of the archive before. */
+  isRemoved(facts: RecordFacts): boolean {
+    const mark = removalMark(archiveKey(facts.uri), facts.timeMs ?? 0, facts.id);
+    return this.catalogue.isRemoved(mark, undefined) && this.catalogue.isRemoved(mark, this.digestOf(facts));
+  }
+
   /** Enters a capture; the key it has then. */
   enter(facts: RecordFacts, entered: EnteredPlace): CaptureKey {
     const { catalogue } = this;
@@ -68,7 +82,7 @@ export class Indexer {
     const row: CaptureRow = {
       ...entered,
       after: 0,
-      idHash: idHash(facts.id),
+      mark: markOf(facts),
       digest: undefined,
       lies: capture.lies === true,
       oddDate: isOddDate(facts.timeMs, this.clock.now()),
@@ -92,33 +106,36 @@ export class Indexer {
       payloadSize: capture.payloadSize!,
     });
     if (row.kind === "replaced") return;
+    this.enterOriginal(facts, row.place);
+    this.resolveWaiting(key, timeOf(captureKey), claimsOf(capture));
+  }
+
+  /** Enters the record as one that holds a payload. */
+  enterOriginal(facts: RecordFacts, place: RecordPlace): void {
+    const { catalogue } = this;
+    const capture = facts.capture!;
+    const bytes = Buffer.from(capture.sha256!, "hex");
+    const digest = bytes.subarray(0, DIGEST_HALF);
     const framing: Framing = capture.framing ?? "plain";
-    const isReferable =
-      capture.truncated !== true &&
-      capture.segmented !== true &&
-      capture.payloadSize! > 0 &&
-      facts.date !== undefined &&
-      facts.uri !== undefined;
+    const isWhole = capture.truncated !== true && capture.segmented !== true && capture.payloadSize! > 0;
+    const isReferable = isWhole && facts.date !== undefined && facts.uri !== undefined;
     const there = catalogue.original(digest, framing);
     // One that can be referred to is better than one that cannot.
     if (there === undefined || (!there.isReferable && isReferable)) {
-      const { place } = row;
-      const original = {
-        place,
-        payloadSize: capture.payloadSize!,
-        digestRest: bytes.subarray(DIGEST_HALF),
-        isReferable,
-      };
-      catalogue.putOriginal(digest, framing, original);
+      const digestRest = bytes.subarray(DIGEST_HALF);
+      catalogue.putOriginal(digest, framing, { place, payloadSize: capture.payloadSize!, digestRest, isReferable });
     }
-    const claims = [
-      `sha256:${capture.sha256!}`,
-      ...(capture.claim === undefined || capture.lies === true || capture.claimsStored === true ? [] : [capture.claim]),
-    ];
-    for (const claim of claims) {
-      if (claim !== claims[0] && catalogue.digestOf(claim) === undefined) catalogue.putClaim(claim, digest);
-    }
-    this.resolveWaiting(key, timeOf(captureKey), claims);
+    const [, claim] = claimsOf(capture);
+    if (claim !== undefined && catalogue.digestOf(claim) === undefined) catalogue.putClaim(claim, digest);
+  }
+
+  /** The same for one whose capture was removed: what refers to it by URL and date must still find it. */
+  enterRemoved(facts: RecordFacts, place: RecordPlace): void {
+    this.enterOriginal(facts, place);
+    const digest = Buffer.from(facts.capture!.sha256!, "hex").subarray(0, DIGEST_HALF);
+    const [key, timeMs] = [archiveKey(facts.uri), facts.timeMs ?? 0];
+    this.catalogue.putClaim(momentClaim(key, timeMs), digest);
+    this.resolveWaiting(key, timeMs, claimsOf(facts.capture!));
   }
 
   private enterRevisit(captureKey: CaptureKey, key: string, facts: RecordFacts, row: CaptureRow): void {
@@ -211,6 +228,8 @@ export class Indexer {
       exact.length > 0
         ? exact
         : [...this.catalogue.capturesBefore(url, second + 1000)].filter((each) => each.timeMs >= second);
+    const removed = this.catalogue.digestOf(momentClaim(archiveKey(uri), timeMs));
+    if (removed !== undefined) return this.resolved(removed);
     for (const { row } of found) {
       const resolved = row.digest === undefined ? undefined : this.resolved(row.digest);
       if (resolved !== undefined && this.isClaimed(resolved, claim)) return resolved;
@@ -262,6 +281,22 @@ export class Indexer {
     const row = this.catalogue.capture(captureKey);
     if (row !== undefined) this.catalogue.putCapture(captureKey, { ...row, after: row.after + bytes });
   }
+}
+
+/** A record and the revisit that takes its place have the same: what the header says of the payload is kept. */
+export function markOf({ id, capture }: RecordFacts): Buffer {
+  const { claim, sha256 } = capture!;
+  return recordMark(id, claim ?? (sha256 === undefined ? undefined : `sha256:${sha256}`));
+}
+
+/** Digests by which a revisit may refer to a payload; the first is ours, the other one's own, if it is true. */
+function claimsOf({ sha256, claim, lies, claimsStored }: CaptureFacts): string[] {
+  const isTrue = claim !== undefined && lies !== true && claimsStored !== true;
+  return isTrue && claim !== `sha256:${sha256!}` ? [`sha256:${sha256!}`, claim] : [`sha256:${sha256!}`];
+}
+
+function momentClaim(key: string, timeMs: number): string {
+  return `at ${Math.floor(timeMs / 1000)} ${key}`;
 }
 
 function waitsOf({ claim, refersTo }: CaptureFacts): Buffer[] {

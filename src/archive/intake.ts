@@ -13,12 +13,12 @@ import { derivedId, type Input, type RecordFacts } from "../pipeline/index.ts";
 import { hostOf } from "../url/index.ts";
 import { type OriginalReference, WarcWriter } from "../warc/index.ts";
 import type { ActiveSegment } from "./active-segment.ts";
-import { archiveKey, DIGEST_HALF, idHash, type RecordPlace } from "./capture-row.ts";
+import { archiveKey, DIGEST_HALF, hasSameId, isSameRecord, noteHash, type RecordPlace } from "./capture-row.ts";
 import { type CaptureKey, type Catalogue, urlHash } from "./catalogue.ts";
-import type { Indexer } from "./indexer.ts";
+import { type Indexer, markOf } from "./indexer.ts";
 import { IntakeSource } from "./intake-source.ts";
+import type { ReadmitEntry, RemovedCapture } from "./journal.ts";
 import type { KnownOriginal, OriginalReferences } from "./original-references.ts";
-import { removalMark } from "./removal-mark.ts";
 import { SOURCE_URI } from "./source-record.ts";
 
 export interface IntakeParts {
@@ -80,6 +80,7 @@ export class Intake implements Disposable {
   private sourceNumber = 0;
   private nextSource: number;
   private held: RecordFacts[] = [];
+  private readonly readmitted: RemovedCapture[] = [];
   private readonly decided = new Map<string, boolean>();
   private last:
     | { readonly id: string | undefined; readonly key: CaptureKey; readonly segment: number; end: number }
@@ -89,6 +90,12 @@ export class Intake implements Disposable {
     this.parts = parts;
     this.rules = new Rules(parts.policy);
     this.nextSource = 1 + Math.max(0, ...[...parts.catalogue.sources()].map(({ number }) => number));
+  }
+
+  /** Tells the journal which captures came back. Until then they would not, if everything were made anew. */
+  noteReadmitted(journal: (entry: ReadmitEntry) => void): void {
+    const captures = this.readmitted.splice(0);
+    if (captures.length > 0) journal({ kind: "readmit", time: formatIso(this.parts.clock.now()), captures });
   }
 
   begin(input: Input): void {
@@ -171,15 +178,20 @@ export class Intake implements Disposable {
   }
 
   private decide(facts: RecordFacts): Fate {
-    const { catalogue, readmit } = this.parts;
+    const { indexer, readmit } = this.parts;
     const key = archiveKey(facts.uri);
     const timeMs = facts.timeMs ?? 0;
-    if (catalogue.isRemoved(removalMark(key, timeMs, facts.id))) {
+    if (indexer.isRemoved(facts)) {
       if (!readmit) {
         this.counts.removed++;
         return PASSED;
       }
-      catalogue.markRemoved(removalMark(key, timeMs, facts.id), false);
+      this.readmitted.push({
+        url: facts.uri ?? "",
+        date: facts.date ?? "",
+        sha256: facts.capture!.sha256 ?? null,
+        id: facts.id ?? null,
+      });
     }
     if (this.isKnown(facts, urlHash(key), timeMs)) {
       this.counts.known++;
@@ -190,14 +202,13 @@ export class Intake implements Disposable {
 
   /** Whether the archive has this very record; one with its id and another content is told of, and kept. */
   private isKnown(facts: RecordFacts, url: Buffer, timeMs: number): boolean {
-    const own = idHash(facts.id);
+    const mark = markOf(facts);
     const { sha256 } = facts.capture!;
-    for (const { row } of this.parts.catalogue.capturesAt(url, timeMs)) {
-      if (!row.idHash.equals(own)) continue;
-      if (sha256 === undefined) return true;
-      if (row.digest?.equals(Buffer.from(sha256.slice(0, 2 * DIGEST_HALF), "hex")) === true) return true;
-      const message = `${facts.id ?? "a record without id"} is there already with another content; both are kept`;
-      this.warn(facts, "HT_FIELD_INVALID", message);
+    const digest = sha256 === undefined ? undefined : Buffer.from(sha256.slice(0, 2 * DIGEST_HALF), "hex");
+    const there = this.parts.catalogue.capturesAt(url, timeMs);
+    if (there.some(({ row }) => isSameRecord(row, mark, digest))) return true;
+    if (facts.id !== undefined && there.some(({ row }) => hasSameId(row, mark))) {
+      this.warn(facts, "HT_FIELD_INVALID", `${facts.id} is there already with another content; both are kept`);
     }
     return false;
   }
@@ -256,7 +267,7 @@ export class Intake implements Disposable {
 
   /** One that belongs to no capture, or to one that went before: kept once. */
   private keepNote(facts: RecordFacts): void {
-    const id = idHash(facts.id ?? `${facts.type} ${facts.offset} ${this.source!.name}`);
+    const id = noteHash(facts.id ?? `${facts.type} ${facts.offset} ${this.source!.name}`);
     const { catalogue } = this.parts;
     if (catalogue.hasNote(id)) return;
     this.beginSource(facts);
@@ -292,9 +303,9 @@ export class Intake implements Disposable {
     });
     catalogue.putSource(this.sourceNumber, { name, addedMs });
     const warcinfo = this.source!.arcWarcinfo(facts);
-    if (warcinfo === undefined || catalogue.hasNote(idHash(warcinfo.id))) return;
+    if (warcinfo === undefined || catalogue.hasNote(noteHash(warcinfo.id))) return;
     segment.append((sink) => warcinfo.write(sink));
-    catalogue.addNote(idHash(warcinfo.id));
+    catalogue.addNote(noteHash(warcinfo.id));
   }
 
   [Symbol.dispose](): void {

@@ -7,7 +7,7 @@ import { ArchiveError } from "../base/index.ts";
 import { timeOfDate } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { readText } from "./archive-folder.ts";
-import { archiveKey, idHash } from "./capture-row.ts";
+import { archiveKey, DIGEST_HALF, hasSameId, recordMark } from "./capture-row.ts";
 import { type Catalogue, urlHash } from "./catalogue.ts";
 import { removalMark } from "./removal-mark.ts";
 
@@ -49,12 +49,14 @@ export interface ReadmitEntry {
 
 export type JournalEntry = AdoptEntry | RemoveEntry | ReadmitEntry;
 
-export function* readJournal(disk: Disk, path: string): Generator<JournalEntry> {
+/** The entries behind the first `known`. */
+export function* readJournal(disk: Disk, path: string, known = 0): Generator<JournalEntry> {
   if (disk.stat(path) === undefined) return;
   const lines = readText(disk, path).split("\n");
   for (const [i, line] of lines.entries()) {
     // What has no line end was cut off while it was written, and had no effect.
     if (i === lines.length - 1) return;
+    if (i < known) continue;
     try {
       yield JSON.parse(line) as JournalEntry;
     } catch (cause) {
@@ -63,31 +65,34 @@ export function* readJournal(disk: Disk, path: string): Generator<JournalEntry> 
   }
 }
 
+/** Cuts off what has no line end. */
+export function mendJournal(disk: Disk, path: string): void {
+  if (disk.stat(path) === undefined) return;
+  const text = readText(disk, path);
+  if (text === "" || text.endsWith("\n")) return;
+  using file = disk.open(path, "update");
+  file.truncate(Buffer.byteLength(text.slice(0, text.lastIndexOf("\n") + 1)));
+  file.sync();
+}
+
 /** Durable when it returns. */
-export function appendJournal(disk: Disk, path: string, entry: JournalEntry): void {
+export function appendJournal(disk: Disk, path: string, entries: readonly JournalEntry[]): void {
   const isNew = disk.stat(path) === undefined;
   using file = disk.open(path, isNew ? "create" : "update");
-  const end = wholeEnd(file.size(), isNew ? "" : readText(disk, path));
-  file.truncate(end);
-  file.write(Buffer.from(`${JSON.stringify(entry)}\n`), end);
+  file.write(Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join("")), file.size());
   file.sync();
-  disk.syncFolder(dirname(path));
+  if (isNew) disk.syncFolder(dirname(path));
 }
 
-/** Where the last whole line ends. */
-function wholeEnd(size: number, text: string): number {
-  if (size === 0) return 0;
-  return Buffer.byteLength(text.slice(0, text.lastIndexOf("\n") + 1));
-}
-
-/** Makes the catalogue say what the journal says, from the first entry on that it has not heard of. */
-export function enterJournal(catalogue: Catalogue, entries: Iterable<JournalEntry>): void {
-  const known = catalogue.state.journal;
-  let number = 0;
+/** Makes the catalogue say what these entries say. Whether captures were removed, of which the timeline does not know. */
+export function enterJournal(catalogue: Catalogue, entries: Iterable<JournalEntry>): boolean {
+  let isRemoved = false;
   for (const entry of entries) {
-    if (++number > known) enterOne(catalogue, entry);
+    enterOne(catalogue, entry);
+    catalogue.count({ journal: 1 });
+    isRemoved ||= entry.kind === "remove";
   }
-  if (number > known) catalogue.count({ journal: number - known });
+  return isRemoved;
 }
 
 function enterOne(catalogue: Catalogue, entry: JournalEntry): void {
@@ -98,13 +103,15 @@ function enterOne(catalogue: Catalogue, entry: JournalEntry): void {
     }
     return;
   }
-  for (const { url, date, id } of entry.captures) {
+  for (const { url, date, id, sha256 } of entry.captures) {
     const key = archiveKey(url);
     const timeMs = timeOfDate(date) ?? 0;
-    catalogue.markRemoved(removalMark(key, timeMs, id ?? undefined), entry.kind === "remove");
+    const digest = sha256 === null ? undefined : Buffer.from(sha256, "hex").subarray(0, DIGEST_HALF);
+    catalogue.markRemoved(removalMark(key, timeMs, id ?? undefined), digest, entry.kind === "remove");
     if (entry.kind !== "remove") continue;
     for (const found of catalogue.capturesAt(urlHash(key), timeMs)) {
-      if (found.row.idHash.equals(idHash(id ?? undefined))) catalogue.removeCapture(found.key);
+      const isSame = digest === undefined ? found.row.digest === undefined : found.row.digest?.equals(digest) === true;
+      if (isSame && hasSameId(found.row, recordMark(id ?? undefined, undefined))) catalogue.removeCapture(found.key);
     }
   }
 }

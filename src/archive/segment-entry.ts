@@ -3,10 +3,9 @@
  * when everything is made anew. Records that stand right around a capture and belong to it are noted with it.
  */
 import type { RecordFacts } from "../pipeline/index.ts";
-import { archiveKey, DIGEST_HALF, idHash } from "./capture-row.ts";
+import { archiveKey, DIGEST_HALF, isSameRecord, noteHash } from "./capture-row.ts";
 import { type CaptureKey, type Catalogue, urlHash } from "./catalogue.ts";
-import type { Indexer } from "./indexer.ts";
-import { removalMark } from "./removal-mark.ts";
+import { type Indexer, markOf } from "./indexer.ts";
 import { sourceNumberOf } from "./source-record.ts";
 
 export interface EntryCounts {
@@ -18,6 +17,8 @@ export interface EntryCounts {
 
 export class SegmentEntry {
   readonly counts: EntryCounts = { captures: 0, known: 0, removed: 0, damaged: 0 };
+  /** Payloads of captures that were removed, and that others may still lead to. */
+  readonly removedDigests: Buffer[] = [];
   private readonly catalogue: Catalogue;
   private readonly indexer: Indexer;
   private readonly segment: number;
@@ -46,7 +47,7 @@ export class SegmentEntry {
 
   /** Enters what waits for a capture that does not come. */
   end(): void {
-    for (const note of this.held.splice(0)) this.catalogue.addNote(idHash(note.id));
+    for (const note of this.held.splice(0)) this.catalogue.addNote(noteHash(note.id ?? ""));
   }
 
   private takeNote(facts: RecordFacts): void {
@@ -72,11 +73,18 @@ export class SegmentEntry {
       before += note.length!;
       notes.pop();
     }
-    for (const note of notes) this.catalogue.addNote(idHash(note.id));
+    for (const note of notes) this.catalogue.addNote(noteHash(note.id ?? ""));
     this.last = undefined;
-    if (!this.isNew(facts)) return;
     const { offset, length = 0, inner = 0 } = facts;
     const place = { segment: this.segment, offset, length, inner };
+    if (!this.isNew(facts)) return;
+    if (this.indexer.isRemoved(facts)) {
+      this.counts.removed++;
+      if (facts.capture!.sha256 === undefined) return;
+      this.indexer.enterRemoved(facts, place);
+      this.removedDigests.push(halfOf(facts.capture!.sha256));
+      return;
+    }
     const isOurs = facts.capture!.isOurs === true;
     const kind = isOurs ? "replaced" : (facts.type as "response" | "resource" | "revisit");
     const key = this.indexer.enter(facts, { kind, place, before, source: this.source });
@@ -85,24 +93,17 @@ export class SegmentEntry {
   }
 
   private isNew(facts: RecordFacts): boolean {
-    const { catalogue, counts } = this;
-    const key = archiveKey(facts.uri);
-    const timeMs = facts.timeMs ?? 0;
-    if (catalogue.isRemoved(removalMark(key, timeMs, facts.id))) {
-      counts.removed++;
-      return false;
-    }
-    const own = idHash(facts.id);
-    const { sha256 } = facts.capture!;
-    const digest = sha256 === undefined ? undefined : Buffer.from(sha256.slice(0, 2 * DIGEST_HALF), "hex");
-    for (const { row } of catalogue.capturesAt(urlHash(key), timeMs)) {
-      if (!row.idHash.equals(own)) continue;
-      if (digest !== undefined && row.digest?.equals(digest) !== true) continue;
-      counts.known++;
-      return false;
-    }
-    return true;
+    const mark = markOf(facts);
+    const digest = facts.capture!.sha256 === undefined ? undefined : halfOf(facts.capture!.sha256);
+    const there = this.catalogue.capturesAt(urlHash(archiveKey(facts.uri)), facts.timeMs ?? 0);
+    if (!there.some(({ row }) => isSameRecord(row, mark, digest))) return true;
+    this.counts.known++;
+    return false;
   }
+}
+
+function halfOf(sha256: string): Buffer {
+  return Buffer.from(sha256.slice(0, 2 * DIGEST_HALF), "hex");
 }
 
 function isCompanion(note: RecordFacts, capture: RecordFacts, end: number): boolean {

@@ -1,5 +1,8 @@
 /** The record that stands before those of one input, and says where they come from. */
 
+import type { WarcRecord } from "../warc/index.ts";
+import type { SourceRow } from "./catalogue.ts";
+
 /** Behind it stands the number of the source. */
 export const SOURCE_URI = "urn:holotype:source:";
 
@@ -10,7 +13,11 @@ export function sourceNumberOf(uri: string | undefined): number | undefined {
   return Number.isSafeInteger(number) && number > 0 ? number : undefined;
 }
 
-/** The name that its block tells. */
-export function sourceNameIn(block: Uint8Array): string {
-  return /^source: (.*?)\r?$/m.exec(Buffer.from(block).toString())?.[1] ?? "";
+/** What such a record tells; absent for all others. */
+export function sourceIn(record: WarcRecord): { readonly number: number; readonly row: SourceRow } | undefined {
+  const number = sourceNumberOf(record.uri);
+  const block = number === undefined ? undefined : record.block;
+  if (number === undefined || block === undefined) return undefined;
+  const name = /^source: (.*?)\r?$/m.exec(block.toString())?.[1] ?? "";
+  return { number, row: { name, addedMs: record.timeMs ?? 0 } };
 }

@@ -1,7 +1,7 @@
 export * from "./append-log.ts";
 export * from "./disk.ts";
 export * from "./durable-output.ts";
-export { removeLeftovers } from "./leftovers.ts";
+export { removeLeftovers, removeTree } from "./leftovers.ts";
 export { nodeDisk } from "./node-disk.ts";
 export { partialPath } from "./partial-name.ts";
 export * from "./scratch-folder.ts";

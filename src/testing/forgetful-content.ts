@@ -60,7 +60,8 @@ export class ForgetfulContent {
   }
 
   change(change: Change): void {
-    const own = "bytes" in change ? { position: change.position, bytes: change.bytes.slice() } : change;
+    // The `slice` of a Buffer is no copy, and the bytes are the caller's again.
+    const own = "bytes" in change ? { position: change.position, bytes: new Uint8Array(change.bytes) } : change;
     this.#now.apply(own);
     this.#journal.add(own);
   }

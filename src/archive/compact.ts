@@ -1,0 +1,190 @@
+/**
+ * Gives back the space of records that nothing leads to any more. What is alive in a segment goes to the end of the
+ * archive with the bytes that it has, the catalogue learns of its new place, and only then the segment goes. Killed at any
+ * moment, it leaves at most records that are there twice, of which one counts.
+ */
+import { isDamage, type Warning } from "../base/index.ts";
+import { derivedId, factsOf, type RecordFacts } from "../pipeline/index.ts";
+import { unbracket, WarcReader } from "../warc/index.ts";
+import type { ArchiveCore } from "./archive-core.ts";
+import { archiveKey, DIGEST_HALF, type RecordPlace } from "./capture-row.ts";
+import { type FoundCapture, type Framing, urlHash } from "./catalogue.ts";
+import { adoptedInput, listSegments, openArchive, segmentPath } from "./segments.ts";
+
+export interface CompactOptions {
+  /** Segments of which less than this share is dead stay as they are. */
+  readonly deadShare?: number | undefined;
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+export interface CompactReport {
+  readonly segments: number;
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+  /** Segments that are damaged, and were left as they are. */
+  readonly damaged: readonly string[];
+}
+
+const DEAD_SHARE = 0.1;
+
+/** A record of a segment, and what of the catalogue leads to it. */
+interface Judged {
+  readonly facts: RecordFacts;
+  readonly isAlive: boolean;
+  readonly captures: readonly FoundCapture[];
+  readonly isOriginal: boolean;
+}
+
+export function compactArchive(core: ArchiveCore, options: CompactOptions): CompactReport {
+  return new Compaction(core, options).run();
+}
+
+class Compaction {
+  private readonly core: ArchiveCore;
+  private readonly options: CompactOptions;
+  private readonly damaged: string[] = [];
+
+  constructor(core: ArchiveCore, options: CompactOptions) {
+    this.core = core;
+    this.options = options;
+  }
+
+  run(): CompactReport {
+    const { core, options } = this;
+    core.commit();
+    const bytesBefore = this.size();
+    // What is copied goes to a segment that is not itself looked at.
+    const numbers = listSegments(core.disk, core.paths.segments);
+    core.segment.turn();
+    let segments = 0;
+    for (const [i, number] of numbers.entries()) {
+      if (this.deadShare(number) >= (options.deadShare ?? DEAD_SHARE)) {
+        this.move(number);
+        segments++;
+      }
+      options.onProgress?.(i + 1, numbers.length);
+    }
+    core.commit();
+    return { segments, bytesBefore, bytesAfter: this.size(), damaged: this.damaged };
+  }
+
+  private size(): number {
+    const { disk, paths } = this.core;
+    const sizes = listSegments(disk, paths.segments).map(
+      (number) => disk.stat(segmentPath(paths.segments, number))!.sizeBytes,
+    );
+    return sizes.reduce((sum, size) => sum + size, 0);
+  }
+
+  private deadShare(number: number): number {
+    let [dead, all] = [0, 0];
+    const isSound = this.judge(number, ({ facts, isAlive }) => {
+      all += facts.length!;
+      if (!isAlive) dead += facts.length!;
+    });
+    if (!isSound) return 0;
+    return all === 0 ? 1 : dead / all;
+  }
+
+  /** Whether every byte of the segment belongs to a record that is whole. Only then it may go. */
+  private judge(number: number, use: (judged: Judged) => void): boolean {
+    const { disk, paths } = this.core;
+    const path = segmentPath(paths.segments, number);
+    const { source } = openArchive(disk, adoptedInput(path, 0));
+    let isSound = true;
+    const onWarning = (warning: Warning) => {
+      if (isDamage(warning)) isSound = false;
+    };
+    const reader = new WarcReader(source, { onWarning });
+    let companionOf: { readonly id: string | undefined; readonly isAlive: boolean } | undefined;
+    let held: RecordFacts[] = [];
+    const release = (capture: Judged | undefined) => {
+      for (const facts of held) {
+        const belongs = capture !== undefined && isWith(facts, capture.facts);
+        use({ facts, isAlive: belongs ? capture.isAlive : true, captures: [], isOriginal: false });
+      }
+      held = [];
+    };
+    try {
+      for (let record = reader.next(); record !== undefined && isSound; record = reader.next()) {
+        const facts = factsOf(record, "", () => {});
+        if (facts.length === undefined) isSound = false;
+        else if (facts.capture !== undefined) {
+          const judged = this.judgeCapture(number, facts);
+          release(judged);
+          use(judged);
+          companionOf = { id: facts.id, isAlive: judged.isAlive };
+        } else if (companionOf?.id !== undefined && facts.with?.includes(companionOf.id) === true) {
+          use({ facts, isAlive: companionOf.isAlive, captures: [], isOriginal: false });
+        } else held.push(facts);
+      }
+      release(undefined);
+    } finally {
+      reader.close();
+      source.close?.();
+    }
+    if (!isSound) this.damaged.push(path);
+    return isSound;
+  }
+
+  private judgeCapture(number: number, facts: RecordFacts): Judged {
+    const { catalogue } = this.core;
+    const isHere = (place: RecordPlace) => place.segment === number && place.offset === facts.offset;
+    const captures = catalogue
+      .capturesAt(urlHash(archiveKey(facts.uri)), facts.timeMs ?? 0)
+      .filter(({ row }) => isHere(row.place));
+    const original = this.originalOf(facts);
+    const isOriginal = original !== undefined && isHere(original.place);
+    return { facts, isAlive: captures.length > 0 || isOriginal, captures, isOriginal };
+  }
+
+  private originalOf({ capture }: RecordFacts) {
+    if (capture?.sha256 === undefined) return undefined;
+    const framing: Framing = capture.framing ?? "plain";
+    return this.core.catalogue.original(Buffer.from(capture.sha256, "hex").subarray(0, DIGEST_HALF), framing);
+  }
+
+  private move(number: number): void {
+    const { core } = this;
+    const { catalogue, disk, paths } = core;
+    const isSound = this.judge(number, (judged) => this.carry(number, judged));
+    if (!isSound) return;
+    core.commit();
+    // Nothing may lead here any more; it is looked up once more, for a mistake would cost a capture.
+    let isLedTo = false;
+    this.judge(number, ({ captures, isOriginal }) => {
+      isLedTo ||= captures.length > 0 || isOriginal;
+    });
+    if (isLedTo) return;
+    catalogue.putSegment(number, undefined);
+    core.commit();
+    core.shelf.forget(number);
+    disk.remove(segmentPath(paths.segments, number));
+    disk.syncFolder(paths.segments);
+  }
+
+  private carry(number: number, { facts, isAlive, captures, isOriginal }: Judged): void {
+    if (!isAlive || this.isWarcinfoOf(number, facts)) return;
+    const { core } = this;
+    const place = core.segment.append((sink) => {
+      for (const piece of core.shelf.raw(number, facts.offset, facts.offset + facts.length!)) sink.write(piece);
+    });
+    for (const { key, row } of captures) core.catalogue.putCapture(key, { ...row, place });
+    const original = isOriginal ? this.originalOf(facts) : undefined;
+    if (original !== undefined) {
+      const digest = Buffer.from(facts.capture!.sha256!, "hex").subarray(0, DIGEST_HALF);
+      core.catalogue.putOriginal(digest, facts.capture!.framing ?? "plain", { ...original, place });
+    }
+    core.commitWhereDue();
+  }
+
+  /** What stands in front of a segment says nothing in another one. */
+  private isWarcinfoOf(number: number, { id }: RecordFacts): boolean {
+    return id === unbracket(derivedId("segment", this.core.settings.id, String(number)));
+  }
+}
+
+function isWith(note: RecordFacts, capture: RecordFacts): boolean {
+  if (capture.id !== undefined && note.with?.includes(capture.id) === true) return true;
+  return note.id !== undefined && capture.with?.includes(note.id) === true;
+}

@@ -1,0 +1,241 @@
+/**
+ * Looks whether everything in an archive fits together: segments, catalogue, timeline, and that every capture leads to its
+ * payload. With `scrub` every byte is read, and every digest computed again.
+ */
+import { ArchiveError, type ErrorCode } from "../base/index.ts";
+import type { Disk } from "../disk/index.ts";
+import { type RecordFacts, runTask } from "../pipeline/index.ts";
+import { Archive, type ArchiveOptions } from "./archive.ts";
+import { archivePaths } from "./archive-folder.ts";
+import { archiveKey, DIGEST_HALF } from "./capture-row.ts";
+import { urlHash } from "./catalogue.ts";
+import { FactsFeed } from "./facts-feed.ts";
+import { markOf } from "./indexer.ts";
+import { readJournal } from "./journal.ts";
+import { removalMark } from "./removal-mark.ts";
+import { adoptedInput, segmentPath } from "./segments.ts";
+
+export interface DoctorFinding {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly file?: string | undefined;
+  readonly offset?: number | undefined;
+  /** How many captures it concerns, where that can be told. */
+  readonly captures?: number | undefined;
+}
+
+export interface DoctorOptions extends ArchiveOptions {
+  readonly scrub?: boolean | undefined;
+  readonly threads?: number | undefined;
+  readonly onProgress?: ((stage: string, done: number, total: number) => void) | undefined;
+}
+
+export async function* examineArchive(
+  disk: Disk,
+  folder: string,
+  options: DoctorOptions = {},
+): AsyncGenerator<DoctorFinding> {
+  await using archive = await Archive.open(disk, folder, options);
+  const doctor = new Doctor(disk, folder, archive, options);
+  yield* doctor.journal();
+  yield* doctor.segments();
+  yield* doctor.captures();
+  yield* doctor.timeline();
+  yield* doctor.scrub();
+}
+
+class Doctor {
+  private readonly disk: Disk;
+  private readonly folder: string;
+  private readonly archive: Archive;
+  private readonly options: DoctorOptions;
+  /** Segments that are missing or have changed: nothing more is said about what lies in them. */
+  private readonly gone = new Set<number>();
+  /** Adopted files that were written to, or at least touched: what is in them is looked at in any case. */
+  private readonly suspects = new Set<number>();
+
+  constructor(disk: Disk, folder: string, archive: Archive, options: DoctorOptions) {
+    this.disk = disk;
+    this.folder = folder;
+    this.archive = archive;
+    this.options = options;
+  }
+
+  private get paths() {
+    return archivePaths(this.folder);
+  }
+
+  *journal(): Generator<DoctorFinding> {
+    try {
+      let count = 0;
+      for (const _ of readJournal(this.disk, this.paths.journal)) count++;
+      const { journal } = this.archive.catalogue.state;
+      if (count < journal)
+        yield { code: "HT_CORRUPT", message: `the journal has ${count} entries, and had ${journal}` };
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error;
+      yield { code: error.code, message: error.message, file: error.place.file };
+    }
+  }
+
+  /** Every file is there, as long as it has to be, and an adopted one is what it was. */
+  *segments(): Generator<DoctorFinding> {
+    const { catalogue } = this.archive;
+    for (const { number, row } of catalogue.segments()) {
+      const { adopted } = row;
+      const path = adopted?.path ?? segmentPath(this.paths.segments, number);
+      const stat = this.disk.stat(path.split("!")[0]!);
+      const size = adopted?.size ?? row.end;
+      const isChanged = stat !== undefined && (adopted === undefined ? stat.sizeBytes < size : stat.sizeBytes !== size);
+      if (adopted !== undefined && stat !== undefined && stat.modifiedMs !== adopted.modifiedMs)
+        this.suspects.add(number);
+      if (stat !== undefined && !isChanged) continue;
+      this.gone.add(number);
+      let captures = 0;
+      for (const each of catalogue.allCaptures()) if (each.row.place.segment === number) captures++;
+      const what =
+        stat === undefined ? "is gone" : isChanged ? "changed since it was adopted" : "is shorter than it was";
+      const code = stat === undefined ? "HT_NOT_FOUND" : isChanged ? "HT_CHANGED" : "HT_CORRUPT";
+      yield { code, message: `${path} ${what}; it holds ${captures} captures`, file: path, captures };
+    }
+  }
+
+  /** Every capture lies in a segment, and leads to a payload. */
+  *captures(): Generator<DoctorFinding> {
+    const { catalogue } = this.archive;
+    const { state } = catalogue;
+    let [count, pending] = [0, 0];
+    for (const { key, row, timeMs } of catalogue.allCaptures()) {
+      if (++count % 10_000 === 0) this.options.onProgress?.("captures", count, state.captures);
+      const { place, digest } = row;
+      const at = { file: this.nameOf(place.segment), offset: place.offset };
+      const segment = catalogue.segment(place.segment);
+      if (segment === undefined || place.offset + place.length > segment.end) {
+        yield { code: "HT_CORRUPT", message: `${at.file}:${at.offset}: a capture of ${timeMs} behind the end`, ...at };
+      }
+      if (digest === undefined) pending++;
+      else if (catalogue.anyOriginal(digest) === undefined) {
+        yield { code: "HT_LOST", message: `${at.file}:${at.offset}: nothing holds the payload of this capture`, ...at };
+      } else if (!catalogue.isListed(digest, key)) {
+        yield { code: "HT_CORRUPT", message: `${at.file}:${at.offset}: not listed under its payload`, ...at };
+      }
+    }
+    if (count !== state.captures) {
+      yield { code: "HT_CORRUPT", message: `the catalogue has ${count} captures, and counts ${state.captures}` };
+    }
+    if (pending !== state.pending) {
+      yield { code: "HT_CORRUPT", message: `${pending} revisits wait for originals, and ${state.pending} are counted` };
+    }
+    let contents = 0;
+    for (const _ of catalogue.allOriginals()) contents++;
+    if (contents !== state.contents) {
+      yield { code: "HT_CORRUPT", message: `the catalogue has ${contents} payloads, and counts ${state.contents}` };
+    }
+  }
+
+  private nameOf(segment: number): string {
+    return this.archive.catalogue.segment(segment)?.adopted?.path ?? segmentPath(this.paths.segments, segment);
+  }
+
+  /** Every visit has its capture, and every capture that is resolved its visit. */
+  *timeline(): Generator<DoctorFinding> {
+    const { catalogue, timeline } = this.archive;
+    for (const finding of timeline.check()) yield { code: "HT_CORRUPT", message: `timeline: ${finding.message}` };
+    let visits = 0;
+    let last: string | undefined;
+    for (const { key } of timeline.span(-(2 ** 51), 2 ** 51 - 1)) {
+      if (key === last) continue;
+      last = key;
+      const url = urlHash(key);
+      for (const { time, digest } of timeline.visits(key)) {
+        if (digest === undefined) continue;
+        visits++;
+        if (catalogue.capturesAt(url, time).some(({ row }) => row.digest !== undefined)) continue;
+        yield {
+          code: "HT_CORRUPT",
+          message: `the timeline has a visit of ${key} at ${time}, the catalogue no capture`,
+        };
+      }
+    }
+    const resolved = catalogue.state.captures - catalogue.state.pending;
+    // Captures of one moment with one content are one visit.
+    if (visits > resolved) yield { code: "HT_CORRUPT", message: `${visits} visits of ${resolved} captures` };
+    for (const { key, timeMs, row } of catalogue.allCaptures()) {
+      if (row.digest === undefined || this.gone.has(row.place.segment)) continue;
+      const uri = this.options.scrub === true ? this.uriOf(row.place) : undefined;
+      if (uri === undefined) continue;
+      const [visit] = this.archive.timeline.visits(archiveKey(uri), timeMs, timeMs);
+      if (visit !== undefined) continue;
+      yield { code: "HT_CORRUPT", message: `the timeline lacks ${uri} at ${timeMs} (${key.toString("hex")})` };
+    }
+  }
+
+  private uriOf(place: Parameters<Archive["shelf"]["read"]>[0]): string | undefined {
+    try {
+      return this.archive.shelf.read(place, ({ uri }) => uri ?? "");
+    } catch (error) {
+      // The scrub tells of it.
+      if (error instanceof ArchiveError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Reads everything, or what may have changed: each record is what the catalogue says. */
+  async *scrub(): AsyncGenerator<DoctorFinding> {
+    const isWanted = (number: number) => this.options.scrub === true || this.suspects.has(number);
+    const { catalogue } = this.archive;
+    const findings: DoctorFinding[] = [];
+    const rows = [...catalogue.segments()].filter(({ number }) => isWanted(number) && !this.gone.has(number));
+    if (rows.length === 0) return;
+    const inputs = rows.map(({ number, row }) => adoptedInput(this.nameOf(number), row.adopted?.size ?? row.end));
+    let at = -1;
+    const feed = new FactsFeed(inputs, {
+      begin: () => {
+        at++;
+      },
+      take: (facts) => {
+        const finding = this.judge(rows[at]!.number, facts, inputs[at]!.name);
+        if (finding !== undefined) findings.push(finding);
+      },
+      end: () => {},
+    });
+    await runTask(
+      this.disk,
+      inputs,
+      { kind: "facts" },
+      {
+        threads: this.options.threads ?? 1,
+        onText: (text) => feed.text(text),
+        onInputDone: (input) => feed.done(input),
+        onWarning: ({ code, message, file, offset }) =>
+          void findings.push({ code, message: `${file}:${offset}: ${message}`, file, offset }),
+        onSkip: ({ name, error }) => void findings.push({ code: error.code, message: error.message, file: name }),
+        onProgress: ({ bytesDone, bytesTotal }) => this.options.onProgress?.("scrub", bytesDone, bytesTotal),
+      },
+    );
+    yield* findings;
+  }
+
+  private judge(segment: number, facts: RecordFacts, file: string): DoctorFinding | undefined {
+    const { catalogue } = this.archive;
+    const { capture, offset } = facts;
+    if (capture === undefined) return undefined;
+    const wrong = (code: ErrorCode, message: string) => ({
+      code,
+      message: `${file}:${offset}: ${message}`,
+      file,
+      offset,
+    });
+    if (facts.damaged === true) return wrong("HT_CORRUPT", "a record that is damaged");
+    const key = archiveKey(facts.uri);
+    const timeMs = facts.timeMs ?? 0;
+    const known =
+      capture.sha256 === undefined ? undefined : Buffer.from(capture.sha256, "hex").subarray(0, DIGEST_HALF);
+    if (catalogue.isRemoved(removalMark(key, timeMs, facts.id), known)) return undefined;
+    const found = catalogue.capturesAt(urlHash(key), timeMs).filter(({ row }) => row.mark.equals(markOf(facts)));
+    if (found.length === 0) return wrong("HT_LOST", `${facts.uri} is not in the catalogue`);
+    if (known === undefined || found.some(({ row }) => row.digest?.equals(known) === true)) return undefined;
+    const isHere = found.some(({ row }) => row.place.segment === segment && row.place.offset === offset);
+    return isHere ? wrong("HT_CORRUPT", "its payload is not what it was") : undefined;
+  }
+}

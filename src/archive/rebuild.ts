@@ -1,0 +1,87 @@
+/**
+ * Everything that follows from the segments and the journal, made anew. The old catalogue and timeline go first; whatever
+ * stops it, the next one who opens the archive for writing goes on.
+ */
+import { type Disk, removeTree } from "../disk/index.ts";
+import type { Input, RecordFacts } from "../pipeline/index.ts";
+import { ArchiveCore, type WriterOptions } from "./archive-core.ts";
+import { archivePaths, listTimelines, readSettings } from "./archive-folder.ts";
+import { dropUnused } from "./removal.ts";
+import { SegmentEntry } from "./segment-entry.ts";
+import { adoptedInput, listSegments, segmentPath } from "./segments.ts";
+import { sourceIn, sourceNumberOf } from "./source-record.ts";
+import { type TakeOptions, takeFacts } from "./take-facts.ts";
+
+export async function rebuildArchive(
+  disk: Disk,
+  folder: string,
+  options: WriterOptions & TakeOptions,
+): Promise<{ readonly captures: number; readonly contents: number }> {
+  readSettings(disk, folder);
+  const paths = archivePaths(folder);
+  {
+    using _ = disk.lock(paths.lock);
+    removeTree(disk, paths.catalogue);
+    for (const number of listTimelines(disk, folder)) removeTree(disk, paths.timeline(number));
+  }
+  const core = ArchiveCore.open(disk, folder, options, "journal");
+  try {
+    const { catalogue } = core;
+    const files = new Map<number, Input>();
+    for (const number of listSegments(disk, paths.segments)) {
+      const path = segmentPath(paths.segments, number);
+      files.set(number, adoptedInput(path, disk.stat(path)!.sizeBytes));
+    }
+    for (const { number, row } of catalogue.segments()) {
+      const { adopted } = row;
+      if (adopted !== undefined && disk.stat(adopted.path.split("!")[0]!) !== undefined) {
+        files.set(number, adoptedInput(adopted.path, adopted.size));
+      }
+    }
+    const numbers = [...files.keys()].sort((one, other) => one - other);
+    const inputs = numbers.map((number) => files.get(number)!);
+    let at = -1;
+    let end = 0;
+    let entry: SegmentEntry | undefined;
+    const removed: Buffer[] = [];
+    await takeFacts(core, inputs, options, {
+      begin: (input) => {
+        at = inputs.indexOf(input, at + 1);
+        const adopted = catalogue.segment(numbers[at]!)?.adopted;
+        const source = adopted === undefined ? core.lastSource() : core.lastSource() + 1;
+        if (adopted !== undefined) catalogue.putSource(source, { name: adopted.path, addedMs: core.clock.now() });
+        end = 0;
+        entry = new SegmentEntry(catalogue, core.indexer, numbers[at]!, source);
+      },
+      take: (facts) => {
+        enterSource(core, numbers[at]!, facts);
+        entry!.take(facts);
+        if (facts.damaged !== true && facts.length !== undefined) end = facts.offset + facts.length;
+      },
+      end: (input) => {
+        entry!.end();
+        removed.push(...entry!.removedDigests);
+        const adopted = catalogue.segment(numbers[at]!)?.adopted;
+        if (adopted === undefined) core.endSegment(numbers[at]!, end, true);
+        else catalogue.putSegment(numbers[at]!, { adopted, end: input.size! });
+      },
+    });
+    core.commit();
+    dropUnused(catalogue, removed);
+    core.commit();
+    const { captures, contents } = catalogue.state;
+    return { captures, contents };
+  } finally {
+    await core.close();
+  }
+}
+
+function enterSource(
+  { catalogue, shelf }: ArchiveCore,
+  segment: number,
+  { uri, offset, length = 0, inner = 0 }: RecordFacts,
+): void {
+  if (sourceNumberOf(uri) === undefined) return;
+  const source = shelf.read({ segment, offset, length, inner }, sourceIn);
+  if (source !== undefined) catalogue.putSource(source.number, source.row);
+}

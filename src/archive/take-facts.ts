@@ -1,0 +1,55 @@
+/** Reading many files at once, and taking in what they hold in their order. */
+import { ArchiveError } from "../base/index.ts";
+import { type Input, type RunProgress, runTask, type SkippedInput } from "../pipeline/index.ts";
+import type { ArchiveCore } from "./archive-core.ts";
+import { FactsFeed, type FactsSink } from "./facts-feed.ts";
+
+/** Of everything that reads many files. */
+export interface TakeOptions {
+  readonly threads?: number | undefined;
+  /** Aborted, it takes nothing more; what was taken stays. */
+  readonly signal?: AbortSignal | undefined;
+  readonly onSkip?: ((skipped: SkippedInput) => void) | undefined;
+  readonly onProgress?: ((progress: RunProgress) => void) | undefined;
+}
+
+/** Reads inputs on as many threads as there are, and hands on what they hold. How many inputs were skipped. */
+export async function takeFacts(
+  core: ArchiveCore,
+  inputs: readonly Input[],
+  options: TakeOptions,
+  sink: FactsSink,
+): Promise<number> {
+  const { signal, onProgress, threads = 1 } = options;
+  let skipped = 0;
+  const feed = new FactsFeed(inputs, {
+    ...sink,
+    take: (facts) => {
+      if (signal?.aborted === true) throw new ArchiveError("HT_INTERRUPTED", "interrupted; what was taken stays");
+      sink.take(facts);
+      core.commitWhereDue();
+    },
+  });
+  try {
+    await runTask(
+      core.disk,
+      inputs,
+      { kind: "facts" },
+      {
+        threads,
+        onText: (text) => feed.text(text),
+        onInputDone: (input) => feed.done(input),
+        onWarning: core.onWarning,
+        onSkip: (skip) => {
+          skipped++;
+          options.onSkip?.(skip);
+        },
+        ...(onProgress === undefined ? {} : { onProgress }),
+      },
+    );
+  } catch (error) {
+    if (signal?.aborted === true) core.commit();
+    throw error;
+  }
+  return skipped;
+}

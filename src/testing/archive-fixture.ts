@@ -1,0 +1,74 @@
+/** Archives on a disk in memory, and captures to put into them. */
+import { Archive, ArchiveWriter, examineArchive, type WriterOptions } from "../archive/index.ts";
+import { formatIso } from "../base/index.ts";
+import type { Disk } from "../disk/index.ts";
+import type { Input } from "../pipeline/index.ts";
+import { captureBytes, idOf, packRecords } from "./capture-text.ts";
+import { DiskStore } from "./disk-store.ts";
+
+export const FOLDER = "/archive";
+const openStore = (disk: Disk, folder: string) => new DiskStore(disk, folder);
+
+export interface Visit {
+  readonly uri: string;
+  readonly timeMs: number;
+  readonly payload: Buffer;
+  readonly status?: number | undefined;
+  readonly location?: string | undefined;
+  /** Tells captures of one URL and moment apart. */
+  readonly number?: number | undefined;
+}
+
+export function visitId({ uri, timeMs, number = 0 }: Visit): string {
+  return idOf(`${uri} ${timeMs} ${number}`);
+}
+
+/** A response as a record, uncompressed. */
+export function visitBytes(visit: Visit): Buffer {
+  const { uri, timeMs, payload, status = 200, location } = visit;
+  return captureBytes({
+    uri,
+    date: formatIso(timeMs),
+    payload,
+    status: `${status} Told`,
+    id: visitId(visit),
+    http: location === undefined ? [] : [`Location: ${location}`],
+  });
+}
+
+export function openWriter(disk: Disk, options: WriterOptions = {}): ArchiveWriter {
+  return ArchiveWriter.open(disk, FOLDER, { create: true, openStore, ...options });
+}
+
+export function openReader(disk: Disk): Promise<Archive> {
+  return Archive.open(disk, FOLDER, { openStore });
+}
+
+export async function rebuild(disk: Disk): Promise<void> {
+  await ArchiveWriter.rebuild(disk, FOLDER, { openStore });
+}
+
+/** What the doctor finds, having looked at everything. */
+export async function diagnose(disk: Disk): Promise<string[]> {
+  const findings: string[] = [];
+  for await (const { code, message } of examineArchive(disk, FOLDER, { openStore, scrub: true })) {
+    findings.push(`${code} ${message}`);
+  }
+  return findings;
+}
+
+let count = 0;
+
+/** Writes records to a file of their own, each a gzip member. */
+export function makeInput(disk: Disk, records: readonly Uint8Array[], folder = "/inputs"): Input {
+  const bytes = packRecords(records);
+  disk.makeFolder(folder);
+  const path = `${folder}/${++count}.warc.gz`;
+  {
+    using file = disk.open(path, "replace");
+    file.write(bytes, 0);
+    file.sync();
+  }
+  disk.syncFolder(folder);
+  return { name: path, path, entries: [], size: bytes.length };
+}

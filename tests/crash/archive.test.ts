@@ -1,0 +1,142 @@
+/** An archive at every power cut: what was acknowledged is there, everything fits together, and the work can be gone on with. */
+import { describe, expect, it } from "vitest";
+import type { ArchiveWriter } from "../../src/archive/index.ts";
+import {
+  diagnose,
+  makeInput,
+  openReader,
+  openWriter,
+  type Visit,
+  visitBytes,
+  visitId,
+} from "../../src/testing/archive-fixture.ts";
+import { noise } from "../../src/testing/capture-text.ts";
+import { newSeed } from "../../src/testing/dice.ts";
+import { everyFullDisk, everyMoment } from "../../src/testing/every-stop.ts";
+import type { ForgetfulDisk } from "../../src/testing/forgetful-disk.ts";
+
+const DAY_MS = 86_400_000;
+const PAYLOADS = [noise("one", 700), noise("two", 700), noise("three", 900)] as const;
+
+function visit(path: string, day: number, content: 0 | 1 | 2): Visit {
+  return { uri: `http://a.example/${path}`, timeMs: Date.UTC(2020, 0, 1) + day * DAY_MS, payload: PAYLOADS[content] };
+}
+
+const FIRST = [visit("x", 1, 0), visit("y", 1, 1)];
+const SECOND = [visit("x", 2, 0), visit("y", 2, 2), visit("z", 2, 1)];
+const HELD = [visit("x", 3, 1), visit("w", 3, 2)];
+const THIRD = [visit("w", 4, 2), visit("x", 4, 0)];
+
+interface Step {
+  readonly name: string;
+  readonly adds: readonly Visit[];
+  readonly removes?: (each: Visit) => boolean;
+  run(writer: ArchiveWriter, disk: ForgetfulDisk): unknown;
+}
+
+const add = (visits: readonly Visit[]): Step => ({
+  name: `add ${visits.length}`,
+  adds: visits,
+  run: (writer, disk) => writer.add([makeInput(disk, visits.map(visitBytes))]),
+});
+
+const SCRIPT: readonly Step[] = [
+  add(FIRST),
+  add(SECOND),
+  {
+    name: "adopt",
+    adds: HELD,
+    run: (writer, disk) => writer.adopt([makeInput(disk, HELD.map(visitBytes), "/holdings")]),
+  },
+  add(THIRD),
+  {
+    name: "remove",
+    adds: [],
+    removes: ({ uri }) => uri.endsWith("/y"),
+    run: (writer) => writer.remove({ url: "http://a.example/y" }, { reason: "a test" }),
+  },
+  { name: "compact", adds: [], run: (writer) => writer.compact({ deadShare: 0.01 }) },
+];
+
+/** What the archive must have, and what it may have besides: the step that was under way may have happened or not. */
+interface Noted {
+  readonly sure: readonly Visit[];
+  readonly maybe: readonly Visit[];
+}
+
+async function checkArchive(disk: ForgetfulDisk, { sure, maybe }: Noted): Promise<void> {
+  if (disk.stat("/archive/archive.json") === undefined) {
+    expect(sure).toEqual([]);
+    return;
+  }
+  {
+    await using _ = openWriter(disk, { segmentSizeBytes: 3000 });
+  }
+  await using archive = await openReader(disk);
+  const found = new Set<string>();
+  for (const each of [...sure, ...maybe]) {
+    for (const capture of archive.captures(each.uri, each.timeMs, each.timeMs)) {
+      expect(archive.reader.details(capture).id).toBe(visitId(each));
+      expect(archive.reader.payloadBytes(capture)).toEqual(each.payload);
+      expect(archive.at(each.uri, each.timeMs)).toBeDefined();
+      found.add(visitId(each));
+    }
+  }
+  expect(sure.filter((each) => !found.has(visitId(each)))).toEqual([]);
+  expect(archive.catalogue.state.captures).toBe(found.size);
+  expect(await diagnose(disk)).toEqual([]);
+}
+
+async function play(
+  disk: ForgetfulDisk,
+  steps: readonly Step[],
+  onStep: (noted: Noted) => Promise<void> | void,
+): Promise<void> {
+  let there: readonly Visit[] = [];
+  for (const step of steps) {
+    const { adds, removes = () => false } = step;
+    await onStep({ sure: there.filter((each) => !removes(each)), maybe: [...adds, ...there.filter(removes)] });
+    {
+      await using writer = openWriter(disk, { segmentSizeBytes: 3000 });
+      await step.run(writer, disk);
+    }
+    there = [...there.filter((each) => !removes(each)), ...adds];
+    await onStep({ sure: there, maybe: [] });
+  }
+}
+
+const SEED = newSeed();
+
+describe("an archive", () => {
+  it(`has what it acknowledged after a power cut at any moment; seed ${SEED}`, { timeout: 300_000 }, async () => {
+    let noted: Noted = { sure: [], maybe: [] };
+    const count = await everyMoment(
+      (disk, look) =>
+        play(disk, SCRIPT, async (next) => {
+          await look();
+          noted = next;
+        }),
+      () => noted,
+      checkArchive,
+      { seed: SEED },
+    );
+    expect(count).toBeGreaterThan(150);
+  });
+
+  it("loses nothing on a disk that is full", { timeout: 300_000 }, async () => {
+    let noted: Noted = { sure: [], maybe: [] };
+    await everyFullDisk(
+      async (disk) => {
+        noted = { sure: [], maybe: [] };
+        await play(disk, SCRIPT.slice(0, 4), (next) => {
+          noted = next;
+        });
+      },
+      async (disk, failure) => {
+        if (failure !== undefined)
+          expect(failure).toMatchObject({ code: expect.stringMatching(/^HT_(?:NO_SPACE|IO)$/) as unknown });
+        await checkArchive(disk.reopen({ data: "keep", names: "keep", seed: 0 }), noted);
+      },
+    );
+  });
+});
