@@ -1,7 +1,15 @@
 /** CDX and CDXJ lines of captures, as `holotype index` writes them: unsorted here, sorted by whoever gathers them. */
 import { digestOf, formatDigestValue, formatTimestamp, parseDigest, type Warning } from "../base/index.ts";
 import { urlKey } from "../url/index.ts";
-import { CDX_11, type CdxEntry, formatCdxjLine, formatCdxLine, scanRecord, type WarcRecord } from "../warc/index.ts";
+import {
+  CDX_11,
+  type CdxEntry,
+  formatCdxjLine,
+  formatCdxLine,
+  type RecordScan,
+  scanRecord,
+  type WarcRecord,
+} from "../warc/index.ts";
 import { payloadMime } from "./listing.ts";
 import type { RecordTask } from "./task.ts";
 
@@ -32,22 +40,34 @@ function describeCapture(
   options: CdxOptions,
   warn: (warning: Warning) => void,
 ): CdxEntry | undefined {
-  const { uri, timeMs, type } = record;
-  if (!INDEXED.has(type) || uri === undefined || timeMs === undefined || isNote(record)) return undefined;
-  const claimed = record.payloadDigest;
-  const scan = scanRecord(record, claimed === undefined && type !== "revisit" ? { payload: ["sha1"] } : {});
+  if (!isIndexed(record)) return undefined;
+  const needsDigest = record.payloadDigest === undefined && record.type !== "revisit";
+  const scan = scanRecord(record, needsDigest ? { payload: ["sha1"] } : {});
   for (const finding of scan.findings) warn({ ...finding, file: record.file, offset: record.offset });
   record.drain();
+  return cdxEntryOf(record, scan, options);
+}
+
+/** Whether the record has a line in an index. */
+export function isIndexed(record: WarcRecord): boolean {
+  const { uri, timeMs, type } = record;
+  return INDEXED.has(type) && uri !== undefined && timeMs !== undefined && !isNote(record);
+}
+
+/** The entry of a record that has been read to its end; one without a digest in its header must have its sha1 found. */
+export function cdxEntryOf(record: WarcRecord, scan: RecordScan, options: CdxOptions): CdxEntry {
+  const claimed = record.payloadDigest;
   const status = scan.http?.status;
   const redirect = options.format === "cdx11" ? scan.http?.headers.get("location") : undefined;
-  const mime = type === "revisit" ? "warc/revisit" : (payloadMime(record, scan) ?? "unk");
+  const sha1 = scan.payloadDigests.find(({ algorithm }) => algorithm === "sha1") ?? EMPTY_SHA1;
+  const mime = record.type === "revisit" ? "warc/revisit" : (payloadMime(record, scan) ?? "unk");
   return {
-    urlKey: urlKey(uri, { stripWww: options.stripWww }),
-    timestamp: formatTimestamp(timeMs),
-    url: uri,
+    urlKey: urlKey(record.uri!, { stripWww: options.stripWww }),
+    timestamp: formatTimestamp(record.timeMs!),
+    url: record.uri!,
     mime,
     ...(status === undefined ? {} : { status }),
-    digest: claimed === undefined ? formatDigestValue(scan.payloadDigests[0] ?? EMPTY_SHA1) : digestText(claimed),
+    digest: claimed === undefined ? formatDigestValue(sha1) : digestText(claimed),
     ...(redirect === undefined ? {} : { redirect }),
     ...(record.length === undefined ? {} : { length: record.length }),
     offset: record.offset,

@@ -7,6 +7,7 @@ export {
   warcinfoBlock,
   warcinfoFields,
 } from "./arc-conversion.ts";
+export { type CdxOptions, cdxEntryOf, isIndexed } from "./cdx-index.ts";
 export type { RecordCheck } from "./check.ts";
 export { type Converted, type ConvertOptions, convertedName, convertInput } from "./convert.ts";
 export type { DedupOptions, DedupProgress, DedupResult, DedupStage } from "./dedup.ts";

@@ -9,9 +9,8 @@ import { digestOf, parseDigest } from "../../src/base/index.ts";
 import { captureBytes, idOf, noise, packRecords, recordBytes } from "../../src/testing/capture-text.ts";
 import { type ArchiveFile, dedupTrial } from "../../src/testing/dedup-trial.ts";
 import { checkDeduplicated, type HeldRecord, readRecords } from "../../src/testing/deduplicated.ts";
-import { Dechunker } from "../../src/warc/index.ts";
 import { holotype, SAMPLES } from "../cli/holotype.ts";
-import { type Replayed, replayWith } from "./wabac-replay.ts";
+import { contentOf, replayWith } from "./wabac-replay.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holotype-neighbours-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -176,16 +175,6 @@ it("POST + revisit: wabac.js files a response under what was posted, and any rev
   expect(await after.get(posted, at(7))).toBeUndefined();
   expect((await after.get(url("post"), at(7)))?.body.equals(PAYLOAD)).toBe(true);
 });
-
-/** wabac.js keeps bodies as they are stored, and undoes transfer coding when it rewrites a page: by the headers it has. */
-function contentOf(replayed: Replayed | undefined): Buffer | undefined {
-  if (replayed?.headers.get("transfer-encoding") !== "chunked") return replayed?.body;
-  const parts: Buffer[] = [];
-  const dechunker = new Dechunker((bytes) => void parts.push(Buffer.from(bytes)));
-  dechunker.push(replayed.body);
-  dechunker.finish();
-  return Buffer.concat(parts);
-}
 
 function checkDigest(claim: string | undefined, bytes: Uint8Array): void {
   const digest = parseDigest(claim ?? "");
