@@ -56,10 +56,15 @@ function run(args: Arguments): number {
   const limit =
     args.text("limit") === undefined ? Number.POSITIVE_INFINITY : parseCount("limit", args.text("limit")!, 1, 1e15);
   let count = 0;
-  for (const answer of answers(snapshot, asked, args)) {
-    if (count === limit) break;
-    count++;
-    if (!args.flag("count")) output.write(args.flag("json") ? JSON.stringify(toJson(answer)) : format(answer));
+  const isSlice = asked.key === undefined && asked.at !== undefined;
+  // Those need not be listed to be counted.
+  if (args.flag("count") && isSlice) count = Math.min(limit, snapshot.countSlice(asked.at, asked.range));
+  else {
+    for (const answer of answers(snapshot, asked, args)) {
+      if (count === limit) break;
+      count++;
+      if (!args.flag("count")) output.write(args.flag("json") ? JSON.stringify(toJson(answer)) : format(answer));
+    }
   }
   if (args.flag("count")) output.write(args.flag("json") ? JSON.stringify({ count }) : `${count}`);
   output.flush();

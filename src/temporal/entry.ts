@@ -3,7 +3,10 @@ import type { AliveRun, Leaf } from "./leaf.ts";
 import { FOREVER } from "./node.ts";
 import { lastSeen, type Run, visitCount } from "./run.ts";
 
-/** What a key held, and for how long. */
+/**
+ * What a key held, and for how long. Entries of slices read some of it only when it is asked for, since there are many of
+ * them: take fields by name, or all of them with `toJSON`; a spread would lose those.
+ */
 export interface TimelineEntry {
   readonly key: string;
   readonly birth: number;
@@ -53,21 +56,58 @@ export function entryOf(
 
 const alive: AliveRun = { at: 0, reference: 0, start: 0, isGone: false, next: undefined };
 
+/** An entry of a slice: what few ask for is read from the page when somebody does. */
+class AliveEntry implements TimelineEntry {
+  readonly key: string;
+  readonly birth: number;
+  readonly end: number | undefined;
+  readonly isWhole: boolean;
+  private readonly leaf: Leaf;
+  private readonly at: number;
+  private readonly reference: number;
+  private read: ReturnType<Leaf["aliveAt"]> | undefined;
+
+  constructor(leaf: Leaf, index: number, { at, reference, start, next }: AliveRun, pageEnd: number) {
+    this.key = leaf.keys[index]!;
+    this.birth = start;
+    this.end = next;
+    this.isWhole = next !== undefined || pageEnd === FOREVER;
+    this.leaf = leaf;
+    this.at = at;
+    this.reference = reference;
+  }
+
+  private get run(): ReturnType<Leaf["aliveAt"]> {
+    this.read ??= this.leaf.aliveAt(this.at, this.reference);
+    return this.read;
+  }
+
+  get digest(): string {
+    return this.run.digest;
+  }
+
+  get value(): Uint8Array {
+    return this.run.value;
+  }
+
+  get lastSeen(): number {
+    return this.run.lastSeen;
+  }
+
+  get visits(): number {
+    return this.run.visits;
+  }
+
+  /** All of it, as plain data. */
+  toJSON(): TimelineEntry {
+    const { key, birth, end, isWhole } = this;
+    return { key, birth, end, ...this.run, isWhole };
+  }
+}
+
 /** The entry that is alive in a page at a moment; absent where there is none. */
 export function aliveEntry(leaf: Leaf, index: number, time: number, pageEnd: number): TimelineEntry | undefined {
-  if (!leaf.findAlive(index, time, alive) || alive.isGone) return undefined;
-  const { at, reference, start, next } = alive;
-  const run = leaf.aliveAt(at, reference);
-  return {
-    key: leaf.keys[index]!,
-    birth: start,
-    end: next,
-    digest: run.digest,
-    value: run.value,
-    lastSeen: run.lastSeen,
-    visits: run.visits,
-    isWhole: next !== undefined || pageEnd === FOREVER,
-  };
+  return isAlive(leaf, index, time) ? new AliveEntry(leaf, index, alive, pageEnd) : undefined;
 }
 
 /** Whether something is alive in a page at a moment. */

@@ -179,18 +179,15 @@ describe("changes in the past", () => {
 });
 
 describe("an entry", () => {
-  it("is plain data, from whichever question", () => {
+  it("becomes JSON whole, from whichever question", () => {
     using snapshot = openTimeline(buildInTurns(3), "/timeline");
-    const entries = [
-      snapshot.glance("org,site)/1/1", after(2))!,
-      ...snapshot.slice(after(2), prefixRange("org,site)/1/1")),
-    ];
-    for (const entry of entries) {
-      expect({ ...entry }).toEqual(entry);
-      expect(Object.keys(entry)).toEqual(
-        expect.arrayContaining(["key", "birth", "digest", "value", "visits", "lastSeen"]),
-      );
-      expect(entry.digest).toHaveLength(4);
+    const asked = prefixRange("org,site)/1/1");
+    for (const entry of [snapshot.glance("org,site)/1/1", after(2))!, ...snapshot.slice(after(2), asked)]) {
+      const { key, birth, digest, value, lastSeen, visits, isWhole } = entry;
+      expect(digest).toHaveLength(4);
+      const told = JSON.parse(JSON.stringify(entry)) as Record<string, unknown>;
+      const plain = { key, birth, digest, value: Buffer.from(value).toJSON(), lastSeen, visits, isWhole };
+      expect(told).toEqual(plain);
     }
   });
 });
