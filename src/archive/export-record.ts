@@ -27,7 +27,8 @@ import {
 } from "../warc/index.ts";
 import type { Archive } from "./archive.ts";
 import { archiveKey, type CaptureRow, type OriginalRow, type RecordPlace } from "./capture-row.ts";
-import { urlHash } from "./catalogue.ts";
+import { type FoundCapture, urlHash } from "./catalogue.ts";
+import { RestoredFirsts, referringTo } from "./export-firsts.ts";
 import type { SelectedCapture, SelectedCaptures } from "./export-selection.ts";
 import { IntakeSource } from "./intake-source.ts";
 import { adoptedInput, openArchive } from "./segments.ts";
@@ -70,6 +71,7 @@ export class RecordExport implements Disposable {
   private readonly archive: Archive;
   private readonly selected: SelectedCaptures;
   private readonly adopted = new Map<number, AdoptedFile>();
+  private readonly firsts = new RestoredFirsts();
   private held: { readonly digest: Buffer; readonly original: Original & { readonly chunks: [Buffer] } } | undefined;
 
   constructor(disk: Disk, archive: Archive, selected: SelectedCaptures) {
@@ -91,17 +93,36 @@ export class RecordExport implements Disposable {
       this.keep(place, place.offset - before, place.offset + place.length + after, sink);
       return original === undefined || revisit.block === undefined ? "orphan" : "revisit";
     }
-    const replaced = parseReplaced(revisit.record.headers.text);
     if (before > 0) this.keep(place, place.offset - before, place.offset, sink);
-    const writer = new WarcWriter(sink);
-    if (replaced === undefined) this.expand(capture.row, revisit, original, writer);
-    else {
-      const own = { text: revisit.record.headers.text, http: revisit.block, replaced };
-      this.restore(capture.row, own, original, writer);
-    }
+    const fate = this.writeFull(capture, revisit.record, revisit.block, original, new WarcWriter(sink));
     const end = place.offset + place.length;
     if (after > 0) this.keep(place, end, end + after, sink);
-    return replaced === undefined ? "expanded" : "restored";
+    return fate;
+  }
+
+  /** Writes what a revisit stands for; of those that we wrote for one payload the first, and the others refer to it. */
+  private writeFull(
+    capture: SelectedCapture,
+    record: WarcRecord,
+    block: Buffer,
+    original: OriginalRow,
+    writer: WarcWriter,
+  ): ExportFate {
+    const { row } = capture;
+    const { text } = record.headers;
+    const replaced = parseReplaced(text);
+    if (replaced === undefined) {
+      this.expand(row, record, block, original, writer);
+      return "expanded";
+    }
+    const first = this.firsts.of(capture, record, replaced);
+    if (first !== undefined) {
+      writer.writeSmall(referringTo(text, first), block);
+      return "revisit";
+    }
+    this.restore(row, { text, http: block, replaced }, original, writer);
+    if (this.selectedIn(capture.archiveKey, capture.timeMs).length === 1) this.firsts.learn(capture, record, replaced);
+    return "restored";
   }
 
   private readRevisit(place: RecordPlace): ReadRevisit {
@@ -119,12 +140,20 @@ export class RecordExport implements Disposable {
     const key = archiveKey(uri);
     // Replay passes over what refers to its own URL and time.
     if (key === ownKey && timeMs === ownMs) return false;
-    return this.archive.catalogue.capturesAt(urlHash(key), timeMs).some((found) => {
-      const { kind, digest, place } = found.row;
-      if ((kind !== "response" && kind !== "resource") || digest?.equals(row.digest!) !== true) return false;
-      if (!this.selected.has(key, found)) return false;
+    const there = this.selectedIn(key, timeMs);
+    if (!there.every(({ row: { digest } }) => digest?.equals(row.digest!) === true)) return false;
+    return there.some((found) => {
+      const { kind, place } = found.row;
+      if ((kind !== "response" && kind !== "resource") || found.timeMs !== timeMs) return false;
       return row.kind === "replaced" || this.archive.shelf.read(place, (original) => original.uri === uri);
     });
+  }
+
+  /** What goes over of a URL in one second, which is as well as an index tells times apart. */
+  private selectedIn(key: string, timeMs: number): FoundCapture[] {
+    const second = Math.floor(timeMs / 1000) * 1000;
+    const there = this.archive.catalogue.captures(urlHash(key), second, second + 999);
+    return [...there].filter((found) => this.selected.has(key, found));
   }
 
   private restore(row: CaptureRow, revisit: OwnRevisit, original: OriginalRow, writer: WarcWriter): void {
@@ -141,13 +170,13 @@ export class RecordExport implements Disposable {
     throw new ArchiveError("HT_VERIFY", message, place);
   }
 
-  private expand(row: CaptureRow, { record, block }: ReadRevisit, original: OriginalRow, writer: WarcWriter): void {
+  private expand(row: CaptureRow, record: WarcRecord, block: Buffer, original: OriginalRow, writer: WarcWriter): void {
     const { payloadSize } = original;
     const expansion = this.useOriginal(
       row,
       original,
       ({ http, blockType, uri, date }) =>
-        new Expansion(record, block!, { http, blockType, payloadSize, uri: uri || "-", date: date || "-" }),
+        new Expansion(record, block, { http, blockType, payloadSize, uri: uri || "-", date: date || "-" }),
     );
     const { head } = this.useOriginal(row, original, ({ chunks }) => expansion.head(chunks, new Set()));
     this.useOriginal(row, original, ({ chunks }) => writer.writeStream(head, expansion.block(chunks)));

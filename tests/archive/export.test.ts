@@ -98,6 +98,50 @@ describe("a WARC", () => {
     expect([page!.type, page!.payload.toString()]).toEqual(["response", html("One &amp; only")]);
   });
 
+  it("has a payload once whose original is not in it, and revisits that lead there", async () => {
+    using made = await filled();
+    const logos = [6, 7, 8].map((number) =>
+      captureBytes({ uri: `${B}logo?\u00e9`, date: day(number), payload: LOGO, mime: "image/png", blockDigest: true }),
+    );
+    await made.add([{ name: "logos.warc.gz", bytes: packRecords(logos) }]);
+    const report = await made.export("b.warc.gz", { selection: host("b.example") });
+    expect(report).toMatchObject({ captures: 6, restored: 1, revisit: 3 });
+    const records = made.records("b.warc.gz");
+    const found = records.filter(({ uri, type }) => uri?.includes("logo") === true && type !== "request");
+    for (const record of found) expect((originalOf(record, records) ?? record).payload.equals(LOGO)).toBe(true);
+    // Who adds them can still put them together as they were.
+    using other = trial();
+    await other.add([{ name: "b.warc.gz", bytes: made.read("b.warc.gz") }]);
+    await other.export("late.warc.gz", { selection: { fromMs: ms(7), toMs: ms(7) } });
+    const [late] = other.records("late.warc.gz").filter(isCapture);
+    const [was] = readRecords({ name: "logo", bytes: packRecords([logos[1]!]) });
+    expect([late!.head, late!.block.equals(was!.block)]).toEqual([was!.head, true]);
+  });
+
+  it("has both captures of one second in full where a revisit could not tell them apart", async () => {
+    using made = trial();
+    const capture = (uri: string, date: string, payload: Uint8Array, id: string) =>
+      captureBytes({ uri, date, payload, id: idOf(id) });
+    const [one, two] = [noise("one", 2000), noise("two", 2000)];
+    await made.add([
+      {
+        name: "twins.warc.gz",
+        bytes: packRecords([
+          capture(`${A}x`, day(1), one, "1"),
+          capture(`${A}x`, day(1), two, "2"),
+          capture(`${A}y`, day(2), one, "3"),
+          capture(`${A}y`, day(3), two, "4"),
+        ]),
+      },
+    ]);
+    const report = await made.export("x.warc.gz");
+    expect(report.captures).toBe(4);
+    for (const revisit of made.records("x.warc.gz").filter(({ type }) => type === "revisit")) {
+      expect(revisit.refersTo?.date).not.toBe(day(1));
+    }
+    expect(report.record + report.restored).toBe(4);
+  });
+
   it("of a slice has what was valid then, one capture a URL", async () => {
     using made = await filled();
     await made.export("slice.warc.gz", { selection: { sliceMs: ms(3) } });
