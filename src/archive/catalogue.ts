@@ -381,7 +381,8 @@ export class Catalogue extends CatalogueView {
     const key = tableKey(Table.original, digest, Buffer.of(FRAMINGS.indexOf(framing)));
     const isThere = this.get(key) !== undefined;
     this.put(key, row === undefined ? undefined : encodeOriginal(row));
-    if (isThere !== (row !== undefined)) this.count({ contents: row === undefined ? -1 : 1 });
+    const isOnly = FRAMINGS.every((other) => other === framing || this.original(digest, other) === undefined);
+    if (isOnly && isThere !== (row !== undefined)) this.count({ contents: row === undefined ? -1 : 1 });
   }
 
   putClaim(claim: string, digest: Buffer | undefined): void {

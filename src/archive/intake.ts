@@ -223,7 +223,8 @@ export class Intake implements Disposable {
     const digest = Buffer.from(sha256, "hex");
     const row = this.parts.catalogue.original(digest.subarray(0, DIGEST_HALF), framing);
     if (row === undefined) {
-      this.counts.contents++;
+      // In another framing it is no new content, but needs an original of its own.
+      if (this.parts.catalogue.anyOriginal(digest.subarray(0, DIGEST_HALF)) === undefined) this.counts.contents++;
       return KEPT;
     }
     if (!row.isReferable || !row.digestRest.equals(digest.subarray(DIGEST_HALF))) return KEPT;
