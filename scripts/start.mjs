@@ -15,11 +15,19 @@ function holotype(...args) {
 }
 
 const folder = mkdtempSync(join(tmpdir(), "holotype-start-"));
-const deduplicated = join(folder, "deduplicated");
+const archive = ["--archive", join(folder, "archive")];
 holotype("check", "samples");
+holotype("add", "samples", ...archive);
+holotype("history", "http://cabinet.example/", ...archive);
+holotype("at", "http://cabinet.example/press/orchard-beetle.png", "2020", ...archive);
+holotype("slice", "2014", "--prefix", "http://cabinet.example/collection/", ...archive);
+holotype("stats", "--by", "crawl", ...archive);
+console.log("\nThe same files, deduplicated as they are, and brought back:");
+const deduplicated = join(folder, "deduplicated");
 holotype("survey", "samples", "--sample", "50%");
 holotype("dedup", "samples", "-o", deduplicated);
 holotype("verify", deduplicated, "--against", "samples");
 holotype("restore", deduplicated, "-o", join(folder, "restored"));
-console.log(`\nThe report: ${join(deduplicated, "holotype-job", "report.html")}`);
+console.log(`\nThe archive: ${archive[1]}`);
+console.log(`The report: ${join(deduplicated, "holotype-job", "report.html")}`);
 console.log("Next: node dist/cli/main.js --help");

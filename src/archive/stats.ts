@@ -3,7 +3,8 @@
  * held but the sums.
  *
  * A content is counted once: in the group of the capture whose record holds it for all others. So the groups add up to
- * the whole, and a group says what it brought, not what it would have by itself.
+ * the whole, and a group says what it brought, not what it would have by itself. Where that capture was removed, and the
+ * record is kept for others, the content is in no group.
  */
 import { hostOf } from "../url/index.ts";
 import type { Archive, Lifespan } from "./archive.ts";
@@ -52,6 +53,7 @@ function noFigures(): Figures {
 export function archiveTotals({ catalogue }: Archive): ArchiveTotals {
   const figures = noFigures();
   for (const found of catalogue.allCaptures()) count(catalogue, found, figures);
+  figures.contents = countContents(catalogue);
   let [segments, segmentBytes, adopted, adoptedBytes] = [0, 0, 0, 0];
   for (const { row } of catalogue.segments()) {
     if (row.adopted === undefined) {
@@ -63,6 +65,18 @@ export function archiveTotals({ catalogue }: Archive): ArchiveTotals {
     }
   }
   return { ...figures, pending: catalogue.state.pending, segments, segmentBytes, adopted, adoptedBytes };
+}
+
+/** Those too whose own captures were removed, and that are kept for others. */
+function countContents(catalogue: CatalogueView): number {
+  let contents = 0;
+  let last: Buffer | undefined;
+  // Of one payload there may be an original of each framing.
+  for (const { digest } of catalogue.allOriginals()) {
+    if (last?.equals(digest) !== true) contents++;
+    last = digest;
+  }
+  return contents;
 }
 
 /** Crawls (the files that captures came with) in the order in which they came, hosts by key, the others by name. */

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { type AddReport, ArchiveWriter } from "../archive/index.ts";
+import { type AddReport, type AdoptReport, ArchiveWriter } from "../archive/index.ts";
 import { ArchiveError, isDamage, type Warning } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
 import { nodeDisk, readStandardInput, type ScratchFolder, scratchFolder, writeStandardOutput } from "../disk/index.ts";
@@ -28,36 +28,45 @@ export const add: Command = {
   details: `Makes the archive where there is none. A capture whose content is new is kept as it is, compressed bytes included;
 one whose content the archive has, of whatever URL and time, becomes a revisit record. Requests and metadata stay
 beside their captures. Files may come in any order. What the archive has already is passed over, so adding a file
-again changes nothing, and after an interruption the same command goes on. - is standard input.`,
+again changes nothing, and after an interruption the same command goes on. - is standard input.
+
+With --adopt nothing is copied: the files stay where they are and become part of the archive, which reads from them and
+lets later captures refer to them. They must not be changed or moved any more; holotype doctor tells if they were.`,
   options: {
     ...ARCHIVE_OPTION,
     ...ADD_POLICY_OPTIONS,
+    adopt: { type: "boolean", help: "leave the files where they are, and enter what is in them" },
     readmit: { type: "boolean", help: "take back captures that were removed from the archive" },
     threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core)" },
   },
   exits: "3 inputs were skipped or records are damaged · 21 another writer is there · 24 no space",
-  examples: ["holotype add samples --archive /tmp/cabinet"],
+  examples: [
+    "holotype add samples --archive /tmp/cabinet",
+    "holotype add samples --adopt --archive /tmp/adopted && holotype stats --archive /tmp/adopted",
+  ],
   async run(args) {
     const files = requireFiles(add, args);
     const threads = args.text("threads");
-    const options = {
-      policy: parseAddPolicy(args),
-      readmit: args.flag("readmit"),
-      threads: threads === undefined ? availableParallelism() : parseCount("threads", threads, 1, THREADS_MAX),
-    };
-    const talk = new AddTalk(args.flag("json"));
-    using _ = talk;
+    const policy = parseAddPolicy(args);
+    const [json, adopt] = [args.flag("json"), args.flag("adopt")];
+    using talk = new AddTalk(json);
     using spool = new Spool();
-    const inputs = spool.take(files, talk.skip);
+    const inputs = adopt ? takeInputs(files, talk.skip) : spool.take(files, talk.skip);
     using interruption = new Interruption("stopping; what was taken stays");
-    const { signal } = interruption;
+    const options = {
+      threads: threads === undefined ? availableParallelism() : parseCount("threads", threads, 1, THREADS_MAX),
+      signal: interruption.signal,
+      onSkip: talk.skip,
+      onProgress: talk.progress,
+    };
     const folder = archiveFolder(args);
     await using writer = ArchiveWriter.open(nodeDisk, folder, { create: true, onWarning: talk.warn });
-    const report = await writer.add(inputs, { ...options, signal, onSkip: talk.skip, onProgress: talk.progress });
+    const report = adopt
+      ? await writer.adopt(inputs, options)
+      : await writer.add(inputs, { ...options, policy, readmit: args.flag("readmit") });
     talk.clear();
-    const skipped = talk.skipped;
-    const told = args.flag("json") ? `${JSON.stringify(toJson(folder, report, skipped))}\n` : format(report, skipped);
-    writeStandardOutput(told);
+    const { skipped } = talk;
+    writeStandardOutput(json ? `${JSON.stringify(toJson(folder, report, skipped))}\n` : format(report, skipped));
     return skipped > 0 || report.damaged > 0 ? 3 : 0;
   },
 };
@@ -141,30 +150,46 @@ class Spool implements Disposable {
   }
 }
 
-function toJson(archive: string, { tally: _, ...report }: AddReport, skipped: number) {
-  return { archive, ...report, skipped };
+function toJson(archive: string, report: AddReport | AdoptReport, skipped: number) {
+  const { tally: _, ...told } = { tally: undefined, ...report };
+  return { archive, ...told, skipped };
 }
 
-function format(report: AddReport, skipped: number): string {
-  const number = (count: number) => count.toLocaleString("en");
-  const { captures, known, removed, duplicates, acrossTime, acrossLocation, bytesIn, bytesKept } = report;
+function format(report: AddReport | AdoptReport, skipped: number): string {
+  const { captures, known, removed, damaged } = report;
   const passed = [
-    ...(known > 0 ? [`${number(known)} known`] : []),
-    ...(removed > 0 ? [`${number(removed)} removed before`] : []),
+    ...(known > 0 ? [`${tell(known)} known`] : []),
+    ...(removed > 0 ? [`${tell(removed)} removed before`] : []),
   ];
-  const share = bytesIn === 0 ? 0 : 1 - bytesKept / bytesIn;
   const rows: [string, string][] = [
-    ["files", `${formatCount(report.files, "file")}, ${formatCount(report.records, "record")}`],
-    ["captures", [`${number(captures)} new`, ...passed].join(", ")],
-    ["contents", `${number(report.contents)} new`],
-    [
-      "duplicates",
-      `${number(duplicates)}: ${number(acrossTime)} across time, ${number(acrossLocation)} across location`,
-    ],
-    ["revisits", `${number(report.revisits)} new; in the whole archive ${number(report.pending)} without an original`],
-    ["size", `${formatSize(bytesIn)} in, ${formatSize(bytesKept)} kept (${(share * 100).toFixed(1)} % saved)`],
+    ["files", "tally" in report ? formatFiles(report) : formatAdopted(report)],
+    ["captures", [`${tell(captures)} new`, ...passed].join(", ")],
+    ...("tally" in report ? formatTaken(report) : []),
   ];
-  if (report.damaged > 0) rows.push(["damaged", `${formatCount(report.damaged, "record")}, not taken`]);
+  if (damaged > 0) rows.push(["damaged", `${formatCount(damaged, "record")}, not taken`]);
   if (skipped > 0) rows.push(["skipped", formatCount(skipped, "file")]);
   return rows.map(([name, value]) => `${name.padEnd(12)}${value}\n`).join("");
+}
+
+function tell(count: number): string {
+  return count.toLocaleString("en");
+}
+
+function formatFiles({ files, records }: AddReport): string {
+  return `${formatCount(files, "file")}, ${formatCount(records, "record")}`;
+}
+
+function formatAdopted({ files, adoptedBefore }: AdoptReport): string {
+  return `${tell(files)} adopted where they lie${adoptedBefore > 0 ? `, ${tell(adoptedBefore)} before` : ""}`;
+}
+
+function formatTaken(report: AddReport): [string, string][] {
+  const { contents, duplicates, acrossTime, acrossLocation, revisits, pending, bytesIn, bytesKept } = report;
+  const share = bytesIn === 0 ? 0 : 1 - bytesKept / bytesIn;
+  return [
+    ["contents", `${tell(contents)} new`],
+    ["duplicates", `${tell(duplicates)}: ${tell(acrossTime)} across time, ${tell(acrossLocation)} across location`],
+    ["revisits", `${tell(revisits)} new; in the whole archive ${tell(pending)} without an original`],
+    ["size", `${formatSize(bytesIn)} in, ${formatSize(bytesKept)} kept (${(share * 100).toFixed(1)} % saved)`],
+  ];
 }

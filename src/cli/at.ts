@@ -61,6 +61,13 @@ function nothing(archive: Archive, url: string, timeMs: number): ArchiveError {
   return new ArchiveError("HT_NOT_FOUND", `${url}: ${message}`);
 }
 
+const KINDS: Readonly<Record<ToldCapture["kind"], string>> = {
+  response: "a response",
+  resource: "a resource",
+  revisit: "a revisit",
+  replaced: "a duplicate kept as a revisit",
+};
+
 /** What is told of a moment. */
 class Answer {
   certainty: Moment["certainty"];
@@ -132,7 +139,7 @@ class Answer {
       ["mime", lifespan.mime ?? "-"],
       ["digest", `sha256:${lifespan.sha256}`],
       ["size", `${lifespan.payloadSize}`],
-      ["capture", `${told.time}, a ${told.kind} record from ${told.source ?? "an unknown file"}`],
+      ["capture", `${told.time}, ${KINDS[told.kind]}, from ${told.source ?? "an unknown file"}`],
       ["record", `${told.file}:${told.offset}`],
       ...told.flags.map((flag): [string, string] => ["flag", flag]),
       ...this.others.map((found): [string, string] => ["also then", formatCapture(tellCapture(this.archive, found))]),

@@ -66,7 +66,7 @@ describe("holotype at", () => {
       "mime       text/html",
       "digest     sha256:ab7e9517cda4a9c9208f569337d2b09ae42bb18858bcea2e190dc84c93f51174",
       "size       4177",
-      `capture    ${SECOND}, a response record from ${join(SAMPLES, "cabinet-2013.warc.gz")}`,
+      `capture    ${SECOND}, a response, from ${join(SAMPLES, "cabinet-2013.warc.gz")}`,
       "record     000001.warc.gz",
     ]);
   });

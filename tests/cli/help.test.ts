@@ -19,11 +19,21 @@ describe("holotype --help", () => {
     const deduplication = ["survey", "dedup", "verify", "restore"];
     const stages = ["manifest", "resolve", "plan", "split", "merge", "rewrite"];
     const archive = ["add", "at", "history", "slice", "changes", "same", "stats"];
+    const care = ["remove", "compact", "doctor", "rebuild", "export"];
     const volume = ["create", "serve", "check", "compact", "rebuild", "state"].map((word) => `volume ${word}`);
     const words = ["put", "get", "stat", "delete", "list", "volumes", "migrate", "repair", "bench"];
     const store = words.map((word) => `store ${word}`);
     const timeline = ["info", "check", "dump", "load", "query"].map((word) => `timeline ${word}`);
-    expect(COMMANDS).toEqual([...first, ...deduplication, ...stages, ...archive, ...store, ...volume, ...timeline]);
+    expect(COMMANDS).toEqual([
+      ...first,
+      ...deduplication,
+      ...stages,
+      ...archive,
+      ...care,
+      ...store,
+      ...volume,
+      ...timeline,
+    ]);
     expect(examplesOf(overview)).toEqual([expect.stringMatching(/^holotype /)]);
   });
 
@@ -63,7 +73,8 @@ describe("holotype --help", () => {
 });
 
 /** A URL, a time; a volume, a store, a key; archive files, or manifests for the stages; what must come before stands before. */
-const USAGE = /(?:URL|TIME|\[--by|DIR|FILE|KEY|FROM TO|--instance PATH|\[MANIFEST|N \[MANIFEST|--plan PLAN FILE)/;
+const USAGE =
+  /(?:\[URL|URL|TIME|\[--(?:by|dead|scrub|archive)|DIR|FILE|KEY|FROM TO|--instance PATH|\[MANIFEST|N \[MANIFEST|--plan PLAN FILE)/;
 /** What a stage may tell beside its lines: counts. */
 const TALK = /^(?:[\d,]+ [a-z][^\n]*\n)*$/;
 

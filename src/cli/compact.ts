@@ -1,0 +1,42 @@
+import { ArchiveWriter } from "../archive/index.ts";
+import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
+import { ARCHIVE_OPTION, archiveFolder, requireWords } from "./archive-option.ts";
+import { type Command, parseCount } from "./command.ts";
+import { formatCount, formatSize, say } from "./talk.ts";
+import { progressTeller } from "./volume-option.ts";
+
+export const compact: Command = {
+  name: "compact",
+  purpose: "Give back the space of what was removed from the archive.",
+  usage: "[--dead PERCENT]",
+  details: `Segments of which a good part is of no use any more are written anew without it; records that stay keep their bytes.
+It may be killed at any moment, and may be run again. A damaged segment is left as it is. Adopted files are not touched.`,
+  options: {
+    ...ARCHIVE_OPTION,
+    dead: { type: "string", value: "PERCENT", help: "leave segments of which less is dead", default: "10" },
+  },
+  exits: "4 segments are damaged · 20 no archive · 21 another writer is there · 24 no space",
+  examples: [
+    "holotype add samples --archive /tmp/cabinet",
+    "holotype remove --prefix http://cabinet.example/press/ --reason 'asked for' --archive /tmp/cabinet",
+    "holotype compact --dead 1 --archive /tmp/cabinet && holotype stats --archive /tmp/cabinet",
+  ],
+  async run(args) {
+    requireWords(compact, args, 0);
+    const json = args.flag("json");
+    const deadShare = parseCount("dead", args.text("dead")!, 0, 100) / 100;
+    const archive = archiveFolder(args);
+    await using writer = ArchiveWriter.open(nodeDisk, archive);
+    const report = writer.compact({ deadShare, onProgress: progressTeller(json, "compacting") });
+    const { segments, bytesBefore, bytesAfter, damaged } = report;
+    for (const name of damaged) if (!json) say(`${name} is damaged, and was left as it is (see holotype doctor)`);
+    const sizes = `${formatSize(bytesBefore)} → ${formatSize(bytesAfter)}`;
+    const told = `${formatCount(segments, "segment")} written anew: ${sizes}, ${tellFreed(bytesBefore - bytesAfter)}`;
+    writeStandardOutput(`${json ? JSON.stringify({ archive, ...report }) : told}\n`);
+    return damaged.length > 0 ? 4 : 0;
+  },
+};
+
+function tellFreed(bytes: number): string {
+  return `${formatSize(Math.max(0, bytes))} given back`;
+}

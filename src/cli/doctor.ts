@@ -1,0 +1,52 @@
+import { availableParallelism } from "node:os";
+import { Archive, archiveTotals, examineArchive } from "../archive/index.ts";
+import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
+import { ARCHIVE_OPTION, archiveFolder, requireWords } from "./archive-option.ts";
+import { type Command, parseCount } from "./command.ts";
+import { formatCount, formatSize, StageLine } from "./talk.ts";
+
+const THREADS_MAX = 256;
+
+export const doctor: Command = {
+  name: "doctor",
+  purpose: "Look for damage in an archive: segments, catalogue, timeline, adopted files.",
+  usage: "[--scrub]",
+  details: `Everything that the archive knows is compared with everything else: segments are there and long enough, adopted files
+are as they were, every capture lies in a segment and leads to a payload, and the timeline tells of the captures that
+the catalogue has. With --scrub every record is read, and every digest computed again. Nothing is changed.`,
+  options: {
+    ...ARCHIVE_OPTION,
+    scrub: { type: "boolean", help: "read all records and verify every payload" },
+    threads: { type: "string", short: "j", value: "N", help: "worker threads of --scrub (default: one a core)" },
+  },
+  exits: "4 damage was found · 20 no archive",
+  examples: ["holotype add samples --archive /tmp/cabinet", "holotype doctor --scrub --archive /tmp/cabinet"],
+  async run(args) {
+    requireWords(doctor, args, 0);
+    const [json, folder, threads] = [args.flag("json"), archiveFolder(args), args.text("threads")];
+    const line = new StageLine();
+    const options = {
+      scrub: args.flag("scrub"),
+      threads: threads === undefined ? availableParallelism() : parseCount("threads", threads, 1, THREADS_MAX),
+      onProgress: (stage: string, done: number, total: number) => line.update({ stage, done, total, saved: 0 }),
+    };
+    let findings = 0;
+    for await (const finding of examineArchive(nodeDisk, folder, options)) {
+      findings++;
+      line.clear();
+      writeStandardOutput(`${json ? JSON.stringify(finding) : `${finding.code} ${finding.message}`}\n`);
+    }
+    line.clear();
+    await using archive = await Archive.open(nodeDisk, folder);
+    const { captures, contents, segments, segmentBytes, adopted } = archiveTotals(archive);
+    const summary = { archive: folder, captures, contents, segments, segmentBytes, adopted, findings };
+    const counts = `${formatCount(captures, "capture")} of ${formatCount(contents, "content")}`;
+    const files = `${formatSize(segmentBytes)} in ${formatCount(segments, "segment")}`;
+    const verdict = findings === 0 ? "all sound" : formatCount(findings, "finding");
+    const more = adopted > 0 ? ` and ${formatCount(adopted, "adopted file")}` : "";
+    writeStandardOutput(
+      json ? `${JSON.stringify({ summary })}\n` : `${folder}: ${counts}, ${files}${more}: ${verdict}\n`,
+    );
+    return findings === 0 ? 0 : 4;
+  },
+};

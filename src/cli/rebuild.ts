@@ -1,0 +1,48 @@
+import { availableParallelism } from "node:os";
+import { ArchiveWriter } from "../archive/index.ts";
+import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
+import { ARCHIVE_OPTION, archiveFolder, requireWords } from "./archive-option.ts";
+import { type Command, parseCount } from "./command.ts";
+import { Interruption } from "./interruption.ts";
+import { formatCount, ProgressLine, tellSkipped } from "./talk.ts";
+
+const THREADS_MAX = 256;
+
+export const rebuild: Command = {
+  name: "rebuild",
+  purpose: "Make catalogue and timeline of an archive anew from its segments and its journal.",
+  usage: "[--archive DIR]",
+  details: `For when they are lost or damaged; the answers are the same as before. The old ones go first. If it is interrupted,
+run it again; until it is done, questions find nothing or only a part.`,
+  options: {
+    ...ARCHIVE_OPTION,
+    threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core)" },
+  },
+  exits: "3 adopted files could not be read · 20 no archive · 21 another writer is there",
+  examples: [
+    "holotype add samples --archive /tmp/cabinet",
+    "holotype rebuild --archive /tmp/cabinet && holotype stats --archive /tmp/cabinet",
+  ],
+  async run(args) {
+    requireWords(rebuild, args, 0);
+    const [json, folder, threads] = [args.flag("json"), archiveFolder(args), args.text("threads")];
+    const line = new ProgressLine();
+    using interruption = new Interruption("stopping; the archive tells only a part until rebuild has run again");
+    let skipped = 0;
+    const { captures, contents } = await ArchiveWriter.rebuild(nodeDisk, folder, {
+      threads: threads === undefined ? availableParallelism() : parseCount("threads", threads, 1, THREADS_MAX),
+      signal: interruption.signal,
+      onProgress: line.update,
+      onSkip: (input) => {
+        skipped++;
+        line.clear();
+        tellSkipped(input, json);
+      },
+    });
+    line.clear();
+    const told = { archive: folder, captures, contents, skipped };
+    const counts = `${formatCount(captures, "capture")} of ${formatCount(contents, "content")}`;
+    writeStandardOutput(json ? `${JSON.stringify(told)}\n` : `${folder}: made anew, ${counts}\n`);
+    return skipped > 0 ? 3 : 0;
+  },
+};

@@ -1,0 +1,81 @@
+import { ArchiveWriter, type RemovedCapture, type RemoveReport, type Selection } from "../archive/index.ts";
+import { ArchiveError, parseDigest } from "../base/index.ts";
+import { nodeDisk } from "../disk/index.ts";
+import { ARCHIVE_OPTION, archiveFolder, parseAsOf, parseSince, SCOPE_OPTIONS } from "./archive-option.ts";
+import type { Arguments, Command } from "./command.ts";
+import { LineOutput } from "./manifest-text.ts";
+import { formatCount } from "./talk.ts";
+
+export const remove: Command = {
+  name: "remove",
+  purpose: "Take captures out of the archive, with a reason that is kept.",
+  usage: "URL | --site HOST | --prefix URL | --digest DIGEST",
+  details: `The captures are gone at once, and do not come back when the files that they came from are added again, unless
+add is told to with --readmit. The journal of the archive says what was removed, when and why. The bytes leave the
+disk with the next holotype compact, as far as no other capture has the same content. Nothing can be undone then.
+Files that were adopted are not touched. Each capture is listed: date, digest, URL.`,
+  options: {
+    ...ARCHIVE_OPTION,
+    ...SCOPE_OPTIONS,
+    digest: { type: "string", value: "DIGEST", help: "only captures with this payload, of whatever URL: sha256:…" },
+    from: { type: "string", value: "TIME", help: "only captures from this time on" },
+    to: { type: "string", value: "TIME", help: "only captures up to this time" },
+    reason: { type: "string", value: "TEXT", help: "why; kept in the journal" },
+    "dry-run": { type: "boolean", help: "list what would be removed, and remove nothing" },
+  },
+  exits: "20 no archive, or no such capture · 21 another writer is there",
+  examples: [
+    "holotype add samples --archive /tmp/cabinet",
+    "holotype remove --prefix http://cabinet.example/press/ --from 2014 --dry-run --archive /tmp/cabinet",
+    "holotype remove http://cabinet.example/guestbook.html --reason 'a guest asked for it' --archive /tmp/cabinet",
+  ],
+  async run(args) {
+    const selection = parseSelection(args);
+    const dryRun = args.flag("dry-run");
+    const reason = args.text("reason")?.trim() ?? "";
+    if (reason === "" && !dryRun) throw new ArchiveError("HT_USAGE", "say why with --reason, or try with --dry-run");
+    await using writer = ArchiveWriter.open(nodeDisk, archiveFolder(args));
+    const report = writer.remove(selection, { reason, dryRun });
+    if (report.captures.length === 0) throw new ArchiveError("HT_NOT_FOUND", "the archive has no such capture");
+    print(report, dryRun, args.flag("json"));
+    return 0;
+  },
+};
+
+function parseSelection(args: Arguments): Selection {
+  const [url, ...more] = args.positionals;
+  const [digest, from, to] = [args.text("digest"), args.text("from"), args.text("to")];
+  const selection = {
+    url,
+    site: args.text("site"),
+    prefix: args.text("prefix"),
+    sha256: digest === undefined ? undefined : parseSha256(digest),
+  };
+  const count = Object.values(selection).filter((each) => each !== undefined).length;
+  if (count !== 1 || more.length > 0) throw new ArchiveError("HT_USAGE", `usage: holotype remove ${remove.usage}`);
+  return {
+    ...selection,
+    fromMs: from === undefined ? undefined : parseSince(from),
+    toMs: to === undefined ? undefined : parseAsOf(to),
+  };
+}
+
+function parseSha256(text: string): string {
+  const digest = parseDigest(text, "sha256");
+  if (digest?.algorithm === "sha256") return digest.hex;
+  throw new ArchiveError("HT_USAGE", `--digest takes a sha256, not ${text}`);
+}
+
+function print({ captures, contents }: RemoveReport, dryRun: boolean, json: boolean): void {
+  const output = new LineOutput(false);
+  for (const capture of captures) output.write(json ? JSON.stringify(capture) : format(capture));
+  const count = formatCount(captures.length, "capture");
+  if (json) output.write(JSON.stringify({ summary: { captures: captures.length, contents, dryRun } }));
+  else if (dryRun) output.write(`${count} would be removed`);
+  else output.write(`${count} removed, and ${formatCount(contents, "content")} that no other capture has`);
+  output.flush();
+}
+
+function format({ date, sha256, url }: RemovedCapture): string {
+  return `${date} ${(sha256 ?? "-").slice(0, 12).padEnd(12)} ${url}`;
+}
