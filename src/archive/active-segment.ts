@@ -82,6 +82,11 @@ export class ActiveSegment implements Disposable {
     writer.sync();
   }
 
+  /** Takes back what was appended behind a position, if it is in the same segment. */
+  undo(position: { readonly number: number; readonly end: number } | undefined): void {
+    if (position !== undefined && this.writer?.number === position.number) this.writer.cut(position.end);
+  }
+
   /** The next record goes into a segment of its own. */
   turn(): void {
     this.writer?.sync();

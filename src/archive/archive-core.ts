@@ -213,7 +213,7 @@ export class ArchiveCore {
       for (let record = reader.next(); record !== undefined; record = reader.next()) {
         const sourceRow = sourceIn(record);
         const facts = factsOf(record, name, () => {});
-        const isWhole = facts.damaged !== true && facts.length !== undefined;
+        const isWhole = facts.damaged === undefined && facts.length !== undefined;
         if (extent === "until damage" && (!isWhole || facts.offset !== end)) break;
         if (sourceRow !== undefined) this.catalogue.putSource(sourceRow.number, sourceRow.row);
         entry.take(facts);

@@ -7,9 +7,11 @@ import { ArchiveCore, type WriterOptions } from "./archive-core.ts";
 import type { CatalogueState } from "./catalogue.ts";
 import { type CompactOptions, type CompactReport, compactArchive } from "./compact.ts";
 import { Intake, type IntakeCounts } from "./intake.ts";
+import { loadForInputs, loadForSegments } from "./load-zstd.ts";
 import { OriginalReferences } from "./original-references.ts";
 import { rebuildArchive } from "./rebuild.ts";
 import { type RemoveOptions, type RemoveReport, removeCaptures, type Selection } from "./remove.ts";
+import { Spool } from "./spool.ts";
 import { type TakeOptions, takeFacts } from "./take-facts.ts";
 
 export interface AddOptions extends TakeOptions {
@@ -54,12 +56,16 @@ export class ArchiveWriter implements AsyncDisposable {
   /** Adds archive files. Resolves when everything that it counts is durable. */
   async add(inputs: readonly Input[], options: AddOptions = {}): Promise<AddReport> {
     const { core } = this;
-    const { disk, catalogue, indexer, segment, clock, onWarning } = core;
-    const references = new OriginalReferences(core.shelf);
+    const { disk, catalogue, indexer, segment, shelf, clock, onWarning } = core;
+    const references = new OriginalReferences(shelf);
     const { policy = {}, readmit = false } = options;
-    const parts = { disk, catalogue, indexer, segment, references, clock, policy, readmit, onWarning };
+    const parts = { disk, catalogue, indexer, segment, shelf, references, clock, policy, readmit, onWarning };
     using intake = new Intake(parts);
-    const skipped = await takeFacts(core, inputs, options, {
+    using spool = new Spool(disk, core.paths.folder);
+    const readable = inputs.map((input) => spool.take(input));
+    await loadForInputs(disk, readable);
+    await loadForSegments(catalogue);
+    const skipped = await takeFacts(core, readable, options, {
       begin: (input) => intake.begin(input),
       take: (facts) => intake.take(facts),
       end: () => intake.end(),
@@ -71,12 +77,15 @@ export class ArchiveWriter implements AsyncDisposable {
   }
 
   /** Makes files part of the archive where they lie. They must not change any more. */
-  adopt(inputs: readonly Input[], options: TakeOptions = {}): Promise<AdoptReport> {
-    return adoptInputs(this.core, inputs, options);
+  async adopt(inputs: readonly Input[], options: TakeOptions = {}): Promise<AdoptReport> {
+    await loadForInputs(this.core.disk, inputs);
+    await loadForSegments(this.core.catalogue);
+    return await adoptInputs(this.core, inputs, options);
   }
 
   /** Takes captures out of the archive; they do not come back with the files that they came from. */
-  remove(selection: Selection, options: RemoveOptions): RemoveReport {
+  async remove(selection: Selection, options: RemoveOptions): Promise<RemoveReport> {
+    await loadForSegments(this.core.catalogue);
     return removeCaptures(this.core, selection, options);
   }
 

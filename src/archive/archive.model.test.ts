@@ -258,13 +258,13 @@ async function play(steps: readonly Step[]): Promise<void> {
           case "remove": {
             const [fromMs, toMs] = [START_MS + step.fromHour * HOUR_MS, START_MS + step.toHour * HOUR_MS];
             const key = archiveKey(URIS[step.uri]!);
-            writer.remove({ url: URIS[step.uri]!, fromMs, toMs }, { reason: "a test" });
+            await writer.remove({ url: URIS[step.uri]!, fromMs, toMs }, { reason: "a test" });
             model.remove(({ uri, timeMs }) => archiveKey(uri) === key && timeMs >= fromMs && timeMs <= toMs);
             break;
           }
           case "removeContent": {
             const payload = PAYLOADS[step.content]!;
-            writer.remove({ sha256: sha256(payload) }, { reason: "a test" });
+            await writer.remove({ sha256: sha256(payload) }, { reason: "a test" });
             model.remove((each) => each.payload.equals(payload));
             break;
           }

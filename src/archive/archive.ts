@@ -12,6 +12,7 @@ import { archiveKey, DIGEST_HALF } from "./capture-row.ts";
 import { CatalogueView, type FoundCapture, timeOf, urlHash } from "./catalogue.ts";
 import { type Content, decodeContent } from "./content.ts";
 import { openLmdbToRead } from "./lmdb-store.ts";
+import { loadForSegments } from "./load-zstd.ts";
 import type { OrderedStore } from "./ordered-store.ts";
 import { RecordShelf } from "./segments.ts";
 
@@ -82,6 +83,7 @@ export class Archive implements AsyncDisposable {
       for (let attempt = 1; ; attempt++) {
         const catalogue = new CatalogueView(store.view());
         catalogue.checkFormat();
+        await loadForSegments(catalogue);
         const { timeline: number, timelineCommit } = catalogue.state;
         const timeline = openTimeline(disk, paths.timeline(number), { cacheBytes: options.cacheBytes });
         // A writer commits one right after the other; who comes in between looks again.

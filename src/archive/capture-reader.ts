@@ -41,7 +41,7 @@ export class CaptureReader {
       http: httpOf(record),
     }));
     const isSilent =
-      row.digest !== undefined && isRevisit(row.kind) && (own.http === undefined || own.http.status === 304);
+      row.digest !== undefined && row.kind === "revisit" && (own.http === undefined || own.http.status === 304);
     const http = isSilent ? (this.originalHttp(row.digest!) ?? own.http) : own.http;
     const file = this.shelf.nameOf(place.segment);
     return { ...own, http, file, offset: place.offset, length: place.length };
@@ -80,6 +80,7 @@ function isRevisit(kind: FoundCapture["row"]["kind"]): boolean {
 }
 
 function httpOf(record: WarcRecord): HttpHead | undefined {
+  if (!record.isHttp && record.type !== "revisit") return undefined;
   const whole = record.block !== undefined;
   const first = record.read() ?? new Uint8Array(0);
   return parseHttpHead(first, 0, first.length, whole);

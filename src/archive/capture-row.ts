@@ -130,7 +130,8 @@ const KEY_SIZE_MAX = 32_768;
 
 /** The key that an archive files a URI under: its SURT; what has none, or too long a one, under a form of its own. */
 export function archiveKey(uri: string | undefined): string {
-  const key = urlKey(uri ?? "");
+  // As they become when an ARC record is converted.
+  const key = urlKey((uri ?? "").replace(/\p{Cc}/gu, encodeURIComponent));
   const own =
     key === "-" && uri !== undefined && uri !== "" ? `-${encodeURI(uri.replace(/\p{Surrogate}/gu, "\ufffd"))}` : key;
   if (own.length <= KEY_SIZE_MAX) return own;

@@ -231,7 +231,7 @@ class Doctor {
       file,
       offset,
     });
-    if (facts.damaged === true) return wrong("HT_CORRUPT", "a record that is damaged");
+    if (facts.damaged !== undefined) return wrong("HT_CORRUPT", "a record that is damaged");
     const key = archiveKey(facts.uri);
     const timeMs = facts.timeMs ?? 0;
     const known =

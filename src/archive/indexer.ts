@@ -160,8 +160,10 @@ export class Indexer {
     const capture = facts.capture!;
     const { digest, original } = resolved;
     this.catalogue.putCapture(captureKey, { ...row, digest });
-    const isSilent =
+    const tellsNothing =
       capture.status === undefined || capture.status === 304 || capture.profile === "server-not-modified";
+    // One of ours has all that its record had.
+    const isSilent = capture.isOurs !== true && tellsNothing;
     const told = isSilent ? { ...capture, ...this.httpOf(original.place) } : capture;
     const sha256 = Buffer.concat([digest, original.digestRest]).toString("hex");
     this.visit(key, timeOf(captureKey), {

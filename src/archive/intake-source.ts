@@ -25,7 +25,7 @@ import {
   type WarcRecord,
   WarcWriter,
 } from "../warc/index.ts";
-import { type OpenArchive, openArchive, readRecord } from "./segments.ts";
+import { type OpenArchive, openArchive, readRecordOfOthers } from "./segments.ts";
 
 const WINDOW_SIZE = 1 << 20;
 
@@ -49,14 +49,17 @@ export class IntakeSource implements Disposable {
   }
 
   /** Whether the record can go into a segment with the very bytes that it has here. */
-  private isCopied({ length, isArc }: RecordFacts): boolean {
-    return this.archive.compression === "gzip" && length !== undefined && isArc !== true;
+  private isCopied({ length, isArc, damaged, blockSize }: RecordFacts): boolean {
+    if (damaged !== undefined || blockSize !== undefined || isArc === true) return false;
+    return this.archive.compression === "gzip" && length !== undefined;
   }
 
-  /** Writes the record to a sink that takes gzip members. */
-  keep(facts: RecordFacts, sink: ByteSink): void {
-    if (this.isCopied(facts)) this.copy(facts.offset, facts.length!, sink);
+  /** Writes the record to a sink that takes gzip members. Whether it has the very bytes that it has here. */
+  keep(facts: RecordFacts, sink: ByteSink): boolean {
+    const isCopied = this.isCopied(facts);
+    if (isCopied) this.copy(facts.offset, facts.length!, sink);
     else this.encode(facts, new WarcWriter(sink));
+    return isCopied;
   }
 
   private copy(offset: number, length: number, sink: ByteSink): void {
@@ -77,20 +80,23 @@ export class IntakeSource implements Disposable {
     return new ArchiveError("HT_CHANGED", `${name}: shorter than it was`, { file: name, offset });
   }
 
-  private read<T>({ offset, length, inner }: RecordFacts, use: (record: WarcRecord) => T): T {
-    return readRecord(this.archive, { offset, length: length ?? 0, inner: inner ?? 0 }, use);
+  private read<T>({ offset, length = 0, inner = 0 }: RecordFacts, use: (record: WarcRecord) => T): T {
+    return readRecordOfOthers(this.archive, { offset, length, inner }, use);
   }
 
   private encode(facts: RecordFacts, writer: WarcWriter): void {
     const head = facts.isArc === true ? this.arcHead(facts) : undefined;
     this.read(facts, (record) => {
-      writer.writeStream(head ?? Buffer.from(record.headers.text, "latin1"), record.chunks());
+      writer.writeStream(
+        head ?? Buffer.from(withSize(record.headers.text, facts.blockSize), "latin1"),
+        record.chunks(),
+      );
     });
   }
 
   /** The header that an ARC record gets as WARC; it tells digests, so the record is read for it. */
   private arcHead(facts: RecordFacts): Buffer {
-    const context = this.arcContext(facts);
+    const context = this.arcContext();
     return this.read(facts, (record) => {
       const scan = scanRecord(record, { block: ["sha1"], payload: ["sha1"] });
       const isHttp = scan.http !== undefined && record.type === "response";
@@ -109,11 +115,12 @@ export class IntakeSource implements Disposable {
     });
   }
 
-  private arcContext(facts: RecordFacts): ArcContext {
+  private arcContext(): ArcContext {
     this.context ??= {
       name: this.name,
       outputName: this.name,
-      madeMs: facts.timeMs ?? Date.UTC(1996, 0, 1),
+      // A record without a date that can be read is filed under 1970.
+      madeMs: 0,
       warcinfoId: derivedId(this.name, "warcinfo"),
       software: "holotype",
     };
@@ -123,9 +130,12 @@ export class IntakeSource implements Disposable {
   /** What says where the records of an ARC file come from; absent for others. */
   arcWarcinfo(facts: RecordFacts): { readonly id: string; write(sink: ByteSink): void } | undefined {
     if (facts.isArc !== true) return undefined;
-    const context = this.arcContext(facts);
+    const context = this.arcContext();
     const write = (sink: ByteSink) =>
-      void new WarcWriter(sink).write({ fields: warcinfoFields(context), block: warcinfoBlock(context, "ARC") });
+      void new WarcWriter(sink).write({
+        fields: warcinfoFields({ ...context, madeMs: facts.timeMs ?? 0 }),
+        block: warcinfoBlock(context, "ARC"),
+      });
     return { id: context.warcinfoId, write };
   }
 
@@ -178,4 +188,12 @@ export class IntakeSource implements Disposable {
   [Symbol.dispose](): void {
     this.archive.source.close?.();
   }
+}
+
+/** The header with the size that the block really has, where it told another one. */
+function withSize(head: string, size: number | undefined): string {
+  if (size === undefined) return head;
+  const told = /^content-length[ \t]*:.*$/im;
+  if (told.test(head)) return head.replace(told, (line) => `Content-Length: ${size}${line.endsWith("\r") ? "\r" : ""}`);
+  return head.replace(/\r?\n(?=\r?\n$)/, `\r\nContent-Length: ${size}\r\n`);
 }

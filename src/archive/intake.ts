@@ -6,10 +6,10 @@
  * Invariants: what the catalogue knows lies in a segment, and was durable there before; an original of ours is never a
  * revisit; so every revisit that is written leads to its payload in one step.
  */
-import { type Clock, formatIso, type Warning } from "../base/index.ts";
+import { ArchiveError, type Clock, formatIso, type Warning } from "../base/index.ts";
 import { DuplicateTally, type HitKind, hitKind, type Policy, Rules } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
-import { derivedId, type Input, type RecordFacts } from "../pipeline/index.ts";
+import { derivedId, factsOf, type Input, type RecordFacts } from "../pipeline/index.ts";
 import { hostOf } from "../url/index.ts";
 import { type OriginalReference, WarcWriter } from "../warc/index.ts";
 import type { ActiveSegment } from "./active-segment.ts";
@@ -19,6 +19,7 @@ import { type Indexer, markOf } from "./indexer.ts";
 import { IntakeSource } from "./intake-source.ts";
 import type { ReadmitEntry, RemovedCapture } from "./journal.ts";
 import type { KnownOriginal, OriginalReferences } from "./original-references.ts";
+import type { RecordShelf } from "./segments.ts";
 import { SOURCE_URI } from "./source-record.ts";
 
 export interface IntakeParts {
@@ -26,6 +27,7 @@ export interface IntakeParts {
   readonly catalogue: Catalogue;
   readonly indexer: Indexer;
   readonly segment: ActiveSegment;
+  readonly shelf: RecordShelf;
   readonly references: OriginalReferences;
   readonly clock: Clock;
   readonly policy: Policy;
@@ -114,12 +116,27 @@ export class Intake implements Disposable {
   take(facts: RecordFacts): void {
     this.counts.records++;
     this.counts.bytesIn += facts.length ?? 0;
-    if (facts.damaged === true) {
+    if (facts.damaged === "cut") {
       this.counts.damaged++;
       return;
     }
-    if (facts.capture !== undefined) this.takeCapture(facts);
-    else this.takeNote(facts);
+    const { segment } = this.parts;
+    const before = segment.position;
+    try {
+      if (facts.capture !== undefined) this.takeCapture(facts);
+      else this.takeNote(facts);
+    } catch (error) {
+      if (
+        !(error instanceof ArchiveError) ||
+        error.code !== "HT_CORRUPT" ||
+        error.place.file !== this.source!.input.name
+      )
+        throw error;
+      // It could be read once, but not again by itself.
+      segment.undo(before);
+      this.counts.damaged++;
+      this.warn(facts, "HT_RECORD_TRUNCATED", `left out: ${error.message}`);
+    }
   }
 
   private takeCapture(facts: RecordFacts): void {
@@ -277,9 +294,25 @@ export class Intake implements Disposable {
   }
 
   private keep(facts: RecordFacts): RecordPlace {
-    const place = this.parts.segment.append((sink) => this.source!.keep(facts, sink));
+    let isCopied = false;
+    const place = this.parts.segment.append((sink) => {
+      isCopied = this.source!.keep(facts, sink);
+    });
+    if (!isCopied) this.prove(facts, place);
     this.counts.bytesKept += place.length;
     return place;
+  }
+
+  /** A record that was put together anew is read back: it must be what it was. */
+  private prove(facts: RecordFacts, place: RecordPlace): void {
+    const { capture } = this.parts.shelf.read(place, (record) => factsOf(record, "", () => {}));
+    const { capture: wanted } = facts;
+    const isSame =
+      capture?.sha256 === wanted?.sha256 && capture?.framing === wanted?.framing && capture?.status === wanted?.status;
+    if (isSame) return;
+    const { name } = this.source!.input;
+    const message = `${name}:${facts.offset}: read by itself, it is another record`;
+    throw new ArchiveError("HT_CORRUPT", message, { file: name, offset: facts.offset });
   }
 
   /** Before the first record of an input stands one that says where they come from. */

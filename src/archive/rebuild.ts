@@ -6,6 +6,7 @@ import { type Disk, removeTree } from "../disk/index.ts";
 import type { Input, RecordFacts } from "../pipeline/index.ts";
 import { ArchiveCore, type WriterOptions } from "./archive-core.ts";
 import { archivePaths, listTimelines, readSettings } from "./archive-folder.ts";
+import { loadForInputs } from "./load-zstd.ts";
 import { dropUnused } from "./removal.ts";
 import { SegmentEntry } from "./segment-entry.ts";
 import { adoptedInput, listSegments, segmentPath } from "./segments.ts";
@@ -40,6 +41,7 @@ export async function rebuildArchive(
     }
     const numbers = [...files.keys()].sort((one, other) => one - other);
     const inputs = numbers.map((number) => files.get(number)!);
+    await loadForInputs(disk, inputs);
     let at = -1;
     let end = 0;
     let entry: SegmentEntry | undefined;
@@ -56,7 +58,7 @@ export async function rebuildArchive(
       take: (facts) => {
         enterSource(core, numbers[at]!, facts);
         entry!.take(facts);
-        if (facts.damaged !== true && facts.length !== undefined) end = facts.offset + facts.length;
+        if (facts.damaged === undefined && facts.length !== undefined) end = facts.offset + facts.length;
       },
       end: (input) => {
         entry!.end();

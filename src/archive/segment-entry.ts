@@ -35,7 +35,7 @@ export class SegmentEntry {
   }
 
   take(facts: RecordFacts): void {
-    if (facts.damaged === true) {
+    if (facts.damaged === "cut") {
       this.counts.damaged++;
       this.last = undefined;
       this.held = [];

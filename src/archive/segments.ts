@@ -1,8 +1,8 @@
 /** The segments of an archive: where they lie, one that is written to, and records of all of them read by their places. */
 import { join } from "node:path";
-import { ArchiveError, formatPlace, isDamage, type Warning } from "../base/index.ts";
+import { ArchiveError, formatPlace, type Warning } from "../base/index.ts";
 import type { Disk, DiskFile } from "../disk/index.ts";
-import { detectCompression, type Input, openInput } from "../pipeline/index.ts";
+import { damageOf, detectCompression, type Input, openInput } from "../pipeline/index.ts";
 import { type ByteSource, type Compression, rangeSource, WarcReader, type WarcRecord } from "../warc/index.ts";
 import type { RecordPlace } from "./capture-row.ts";
 import type { SegmentRow } from "./catalogue.ts";
@@ -42,16 +42,21 @@ export function openArchive(disk: Disk, input: Input): OpenArchive {
 /** Where a record lies in its file; see `RecordPlace`. */
 type PlaceInFile = Omit<RecordPlace, "segment">;
 
-/** Hands one record to `use`. Throws HT_CORRUPT where no whole record is in that place. */
+/**
+ * Hands one record to `use`. Throws HT_CORRUPT where no whole record is in that place; one that does not hold its checksum
+ * is whole if it is allowed to be that.
+ */
 export function readRecord<T>(
   { source, compression }: OpenArchive,
   place: PlaceInFile,
   use: (record: WarcRecord) => T,
+  allowsChecksum = false,
 ): T {
   const { offset, length, inner } = place;
   let damage: Warning | undefined;
   const onWarning = (warning: Warning) => {
-    if (isDamage(warning)) damage ??= warning;
+    const kind = damageOf([warning]);
+    if (kind === "cut" || (kind === "checksum" && !allowsChecksum)) damage ??= warning;
   };
   // A zstd file may begin with a dictionary, so its frames cannot be read by themselves.
   const isAlone = length > 0 && compression !== "zstd";
@@ -63,6 +68,8 @@ export function readRecord<T>(
     while (length === 0 && record !== undefined && (record.inner ?? 0) !== inner) record = reader.next();
     if (record === undefined) throw unreadable(source, offset, "no record there");
     const result = use(record);
+    // What is behind it is not looked at, but its checksum is.
+    if (isAlone) reader.next();
     if (damage !== undefined) throw unreadable(source, offset, damage.message);
     return result;
   } catch (error) {
@@ -71,6 +78,20 @@ export function readRecord<T>(
     throw error;
   } finally {
     reader.close();
+  }
+}
+
+/**
+ * The same for a file of others, in which a record may reach into the next member: read by itself it is cut off, with what
+ * stands behind it, it is not.
+ */
+export function readRecordOfOthers<T>(archive: OpenArchive, place: PlaceInFile, use: (record: WarcRecord) => T): T {
+  try {
+    return readRecord(archive, place, use, true);
+  } catch (error) {
+    const isCut = error instanceof ArchiveError && error.code === "HT_CORRUPT" && place.length > 0;
+    if (!isCut) throw error;
+    return readRecord(archive, { ...place, length: 0 }, use, true);
   }
 }
 
@@ -110,7 +131,10 @@ export class RecordShelf implements Disposable {
 
   /** Hands the record to `use`; it is gone afterwards. Throws HT_CORRUPT where no whole record is in that place. */
   read<T>(place: RecordPlace, use: (record: WarcRecord) => T): T {
-    return readRecord(this.segment(place.segment), place, use);
+    const segment = this.segment(place.segment);
+    // What is our own is sound, or has rotted; what was adopted is what it is.
+    const isAdopted = this.segmentOf(place.segment)?.adopted !== undefined;
+    return isAdopted ? readRecordOfOthers(segment, place, use) : readRecord(segment, place, use);
   }
 
   /** The bytes of a record and of those around it as they lie in the file. Pieces are valid until the next one. */

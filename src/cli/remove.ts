@@ -35,7 +35,7 @@ Files that were adopted are not touched. Each capture is listed: date, digest, U
     const reason = args.text("reason")?.trim() ?? "";
     if (reason === "" && !dryRun) throw new ArchiveError("HT_USAGE", "say why with --reason, or try with --dry-run");
     await using writer = ArchiveWriter.open(nodeDisk, archiveFolder(args));
-    const report = writer.remove(selection, { reason, dryRun });
+    const report = await writer.remove(selection, { reason, dryRun });
     if (report.captures.length === 0) throw new ArchiveError("HT_NOT_FOUND", "the archive has no such capture");
     print(report, dryRun, args.flag("json"));
     return 0;

@@ -86,6 +86,11 @@ export function warcinfoFields(context: ArcContext): Fields {
 
 const IP_ADDRESS = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9a-fA-F]*:[0-9a-fA-F:.]+)$/;
 
+/** The media type of an ARC header as WARC has it. */
+export function arcMime(text: string): string {
+  return text.trim() === "" || /[^\x20-\x7e]/.test(text) ? "application/octet-stream" : text.trim();
+}
+
 export interface ArcPayload {
   /** The block is an HTTP response. */
   readonly isHttp: boolean;
@@ -99,7 +104,7 @@ export function convertedFields(record: WarcRecord, context: ArcContext, payload
   const arc = record.arc!;
   const filedesc = record.type === "warcinfo";
   const type = filedesc ? "metadata" : payload.isHttp ? "response" : "resource";
-  const mime = arc.mime.trim() === "" || /[^\x20-\x7e]/.test(arc.mime) ? "application/octet-stream" : arc.mime.trim();
+  const mime = arcMime(arc.mime);
   const fields: Fields = [
     ["WARC-Type", type],
     ["WARC-Target-URI", cleanUri(record.uri!)],

@@ -124,6 +124,7 @@ class PartRun {
       }
       return record?.offset;
     } finally {
+      this.text += task.endFile?.() ?? "";
       reader.close();
     }
   }

@@ -2,7 +2,7 @@
  * Everything about a record that an archive has to know before it takes it in, as one line of JSON: what it is, what its
  * payload is, whether its header tells the truth about that, and what a revisit would need to stand for it.
  */
-import { formatDigest, isDamage, parseDigest, type Warning } from "../base/index.ts";
+import { type ErrorCode, formatDigest, parseDigest, type Warning } from "../base/index.ts";
 import {
   type Framing,
   judgeDigest,
@@ -15,7 +15,7 @@ import {
   unbracket,
   type WarcRecord,
 } from "../warc/index.ts";
-import { arcLineOf, derivedId } from "./arc-conversion.ts";
+import { arcLineOf, arcMime, derivedId } from "./arc-conversion.ts";
 import { parseReplaced } from "./restore/record.ts";
 import { examineRecord } from "./reversal.ts";
 import type { RecordTask } from "./task.ts";
@@ -62,8 +62,10 @@ export interface RecordFacts {
   readonly timeMs?: number | undefined;
   /** Ids of records that belong with this one. */
   readonly with?: readonly string[] | undefined;
-  /** It is cut off or cannot be read to its end. */
-  readonly damaged?: boolean | undefined;
+  /** It is cut off or cannot be read to its end; or it can, but its compressed member does not hold its checksum. */
+  readonly damaged?: "cut" | "checksum" | undefined;
+  /** The size of the block, where the header tells another one or none. */
+  readonly blockSize?: number | undefined;
   readonly capture?: CaptureFacts | undefined;
 }
 
@@ -71,32 +73,70 @@ const CAPTURE_TYPES = new Set(["response", "resource", "revisit"]);
 
 export function createFactsTask(): RecordTask {
   let name = "";
+  /** Whether a member holds its checksum is known only when the next record has been asked for. */
+  let last: { readonly facts: RecordFacts; readonly record: WarcRecord } | undefined;
+  const tellLast = (): string => {
+    if (last === undefined) return "";
+    const { facts, record } = last;
+    last = undefined;
+    // Those of the next one may be among them by now.
+    const own = record.warnings.filter(({ offset }) => offset === facts.offset);
+    return `${JSON.stringify({ ...facts, damaged: facts.damaged ?? damageOf(own) })}\n`;
+  };
   return {
     beginFile(file) {
       name = file.replace(/^.*[/!]/, "");
     },
-    record: (record, warn) => `${JSON.stringify(factsOf(record, name, warn))}\n`,
+    record(record, warn) {
+      const text = tellLast();
+      last = { facts: factsOf(record, name, warn), record };
+      return text;
+    },
+    endFile: tellLast,
   };
+}
+
+/** Behind one of these the rest of a record is missing. */
+const CUT = new Set<ErrorCode>([
+  "HT_RECORD_TRUNCATED",
+  "HT_GZIP_HEADER",
+  "HT_GZIP_DATA",
+  "HT_GZIP_TRUNCATED",
+  "HT_ZSTD_DATA",
+  "HT_ZSTD_TRUNCATED",
+  "HT_ZSTD_DICTIONARY",
+  "HT_ZIP_DATA",
+]);
+const CHECKSUM = new Set<ErrorCode>(["HT_GZIP_CHECKSUM", "HT_ZSTD_CHECKSUM"]);
+
+/** What warnings about a record mean for what was read of it. */
+export function damageOf(warnings: readonly Warning[]): RecordFacts["damaged"] {
+  if (warnings.some(({ code }) => CUT.has(code))) return "cut";
+  return warnings.some(({ code }) => CHECKSUM.has(code)) ? "checksum" : undefined;
 }
 
 /** Reads the record to its end. `name` is that of its file, without folders. */
 export function factsOf(record: WarcRecord, name: string, warn: (warning: Warning) => void): RecordFacts {
   const { type, arc, offset, inner } = record;
-  const capture = CAPTURE_TYPES.has(type) ? captureOf(record, warn) : undefined;
+  const found = CAPTURE_TYPES.has(type) ? captureOf(record, warn) : undefined;
+  const capture = found?.capture;
+  const blockSize = found === undefined ? countBlock(record) : found.blockSize;
   record.drain();
   const companions = [...record.headers.all("warc-concurrent-to"), ...(capture ? [] : refersTo(record))];
   return {
     offset,
     length: record.length,
     inner,
-    type,
+    // An ARC record is what it becomes as WARC.
+    type: arc !== undefined && type === "response" && found?.isHttp === false ? "resource" : type,
     isArc: arc === undefined ? undefined : true,
     id: arc === undefined ? record.id : arcId(record, name),
     uri: record.uri,
     date: record.dateText,
     timeMs: record.timeMs,
     with: companions.length === 0 ? undefined : companions.map((id) => unbracket(id)!),
-    damaged: record.warnings.some(isDamage) ? true : undefined,
+    damaged: damageOf(record.warnings),
+    blockSize: arc !== undefined || record.headers.get("content-length") === String(blockSize) ? undefined : blockSize,
     capture,
   };
 }
@@ -110,7 +150,17 @@ function arcId(record: WarcRecord, name: string): string {
   return unbracket(derivedId(name, String(record.offset), String(record.inner ?? 0), arcLineOf(record)))!;
 }
 
-function captureOf(record: WarcRecord, warn: (warning: Warning) => void): CaptureFacts {
+function countBlock(record: WarcRecord): number {
+  return record.block?.length ?? countRest(record);
+}
+
+interface FoundCapture {
+  readonly capture: CaptureFacts;
+  readonly blockSize: number;
+  readonly isHttp: boolean;
+}
+
+function captureOf(record: WarcRecord, warn: (warning: Warning) => void): FoundCapture {
   if (record.type === "revisit") return revisitOf(record);
   const claim = record.payloadDigest === undefined ? undefined : parseDigest(record.payloadDigest);
   const shared = {
@@ -120,18 +170,21 @@ function captureOf(record: WarcRecord, warn: (warning: Warning) => void): Captur
   };
   if (record.arc !== undefined) {
     const scan = scanRecord(record, { payload: ["sha256"] });
-    return { ...shared, ...held(record, scan) };
+    const isHttp = scan.http !== undefined;
+    const capture = { ...shared, ...held(record, scan), ...(isHttp ? {} : { mime: arcMime(record.arc.mime) }) };
+    return { capture, blockSize: scan.blockSize, isHttp };
   }
   const { scan, replaced, storedDigest, payloadDigest } = examineRecord(record, { also: "sha256" });
   for (const finding of scan.findings) warn({ ...finding, file: record.file, offset: record.offset });
   const verdict = judgeDigest(record.payloadDigest, scan);
-  return {
+  const capture = {
     ...shared,
     ...held(record, { ...scan, payloadDigests: [payloadDigest!] }),
     lies: verdict === "mismatch" ? true : undefined,
     claimsStored: storedDigest === undefined ? undefined : true,
     replaced: replaced && { digest: formatDigest(replaced.digest), chunks: replaced.chunks },
   };
+  return { capture, blockSize: scan.blockSize, isHttp: scan.http !== undefined };
 }
 
 function held(record: WarcRecord, scan: ReturnType<typeof scanRecord>): CaptureFacts {
@@ -149,17 +202,19 @@ function httpFacts(record: WarcRecord, http: ReturnType<typeof parseHttpHead>): 
 }
 
 /** A revisit holds no payload: its digest is a claim, and its block the HTTP header of what it stands for, or nothing. */
-function revisitOf(record: WarcRecord): CaptureFacts {
+function revisitOf(record: WarcRecord): FoundCapture {
   const claim = record.payloadDigest === undefined ? undefined : parseDigest(record.payloadDigest);
   const { uri, date, id } = refersToOf(record) ?? {};
   const whole = record.block !== undefined;
   const first = record.read() ?? new Uint8Array(0);
   const http = parseHttpHead(first, 0, first.length, whole);
-  const told = http === undefined ? {} : httpFacts(record, http);
-  return {
+  const blockSize = first.length + countRest(record);
+  const isOurs = parseReplaced(record.headers.text) !== undefined;
+  const told = http === undefined && !isOurs ? {} : httpFacts(record, http);
+  const capture: CaptureFacts = {
     ...told,
     claim: claim === undefined ? undefined : formatDigest(claim),
-    isOurs: parseReplaced(record.headers.text) === undefined ? undefined : true,
+    isOurs: isOurs ? true : undefined,
     profile: parseProfile(record.headers.get("warc-profile")) ?? "unknown",
     refersTo: {
       ...(uri === undefined ? {} : { uri }),
@@ -167,4 +222,11 @@ function revisitOf(record: WarcRecord): CaptureFacts {
       ...(id === undefined ? {} : { id }),
     },
   };
+  return { capture, blockSize, isHttp: http !== undefined };
+}
+
+function countRest(record: WarcRecord): number {
+  let size = 0;
+  for (let piece = record.read(); piece !== undefined; piece = record.read()) size += piece.length;
+  return size;
 }

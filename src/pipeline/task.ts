@@ -17,6 +17,8 @@ export interface RecordTask {
   beginFile?(name: string): void;
   /** The text for a record, with its line ends; empty for none. What is wrong with the record goes to `warn`. */
   record(record: WarcRecord, warn: (warning: Warning) => void): string;
+  /** The text that is left behind the last record of a file, or of the part of it that was asked for. */
+  endFile?(): string;
 }
 
 /** Plain data, so that it can be sent to a worker thread. */
