@@ -107,8 +107,17 @@ export function decodeOriginal(bytes: Buffer): OriginalRow {
 
 /** Half of it tells ids apart, the other half what records with one id say of their payloads. */
 export function recordMark(id: string | undefined, claim: string | undefined): Buffer {
-  const half = (text: string) => hash("sha256", text, "buffer").subarray(0, ID_SIZE / 2);
-  return Buffer.concat([half(id ?? ""), half(claim ?? "")]);
+  const mark = Buffer.allocUnsafe(ID_SIZE);
+  mark.writeUInt32BE(shortHash(id ?? ""), 0);
+  mark.writeUInt32BE(shortHash(claim ?? ""), ID_SIZE / 2);
+  return mark;
+}
+
+/** FNV-1a: who wants two texts with one hash finds them, but they must be of one URL and one moment to be of use. */
+function shortHash(text: string): number {
+  let hashed = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hashed = Math.imul(hashed ^ text.charCodeAt(i), 0x01000193);
+  return hashed >>> 0;
 }
 
 /** Whether a record is the one that a row tells of, as far as its payload is known. */
@@ -128,8 +137,16 @@ export function noteHash(id: string): Buffer {
 
 const KEY_SIZE_MAX = 32_768;
 
+/** The last one that was asked for: it is asked for several times in a row. */
+let last = { uri: undefined as string | undefined, key: makeKey(undefined) };
+
 /** The key that an archive files a URI under: its SURT; what has none, or too long a one, under a form of its own. */
 export function archiveKey(uri: string | undefined): string {
+  if (uri !== last.uri) last = { uri, key: makeKey(uri) };
+  return last.key;
+}
+
+function makeKey(uri: string | undefined): string {
   // As they become when an ARC record is converted.
   const key = urlKey((uri ?? "").replace(/\p{Cc}/gu, encodeURIComponent));
   const own =

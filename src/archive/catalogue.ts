@@ -67,6 +67,8 @@ export interface CatalogueState {
   readonly contents: number;
   /** Revisits whose originals are not there. */
   readonly pending: number;
+  /** Captures that were removed from a moment of which later ones are left: numbers of a moment may have gaps then. */
+  readonly gaps: number;
 }
 
 const EMPTY: CatalogueState = {
@@ -77,6 +79,7 @@ const EMPTY: CatalogueState = {
   captures: 0,
   contents: 0,
   pending: 0,
+  gaps: 0,
 };
 
 export interface FoundCapture {
@@ -85,8 +88,14 @@ export interface FoundCapture {
   readonly row: CaptureRow;
 }
 
+/** The last one that was asked for: it is asked for several times in a row. */
+let lastUrl = { key: "", hash: hash("sha256", "", "buffer").subarray(0, URL_SIZE) };
+
 export function urlHash(archiveKey: string): Buffer {
-  return hash("sha256", archiveKey, "buffer").subarray(0, URL_SIZE);
+  if (archiveKey !== lastUrl.key) {
+    lastUrl = { key: archiveKey, hash: hash("sha256", archiveKey, "buffer").subarray(0, URL_SIZE) };
+  }
+  return lastUrl.hash;
 }
 
 export function captureKey(url: Buffer, timeMs: number, number: number): CaptureKey {
@@ -126,6 +135,7 @@ const UNKNOWN_DIGEST = Buffer.alloc(DIGEST_HALF);
 /** What is the same for who reads and who writes. */
 export class CatalogueView implements Disposable {
   protected view: StoreView;
+  private read: CatalogueState | undefined;
 
   constructor(view: StoreView) {
     this.view = view;
@@ -142,7 +152,12 @@ export class CatalogueView implements Disposable {
   }
 
   get state(): CatalogueState {
-    const bytes = this.get(tableKey(Table.state));
+    this.read ??= this.readState();
+    return this.read;
+  }
+
+  protected readState(): CatalogueState {
+    const bytes = this.view.get(tableKey(Table.state));
     return bytes === undefined ? EMPTY : { ...EMPTY, ...(JSON.parse(bytes.toString()) as CatalogueState) };
   }
 
@@ -154,12 +169,12 @@ export class CatalogueView implements Disposable {
   /** Captures of one moment, in the order in which they came. */
   capturesAt(url: Buffer, timeMs: number): FoundCapture[] {
     const found: FoundCapture[] = [];
+    const hasGaps = this.state.gaps > 0;
     for (let number = 0; number < 256; number++) {
       const key = captureKey(url, timeMs, number);
       const row = this.capture(key);
-      // One that was removed leaves a gap.
       if (row !== undefined) found.push({ key, timeMs, row });
-      else if (number > found.length + 2) break;
+      else if (!hasGaps) break;
     }
     return found;
   }
@@ -274,12 +289,12 @@ export class Catalogue extends CatalogueView {
   private changes = new Map<string, Buffer | undefined>();
   /** Captures that are not committed yet, by their URLs. */
   private recent = new Map<string, CaptureKey[]>();
-  private counts: CatalogueState;
+  private counts: { -readonly [K in keyof CatalogueState]: CatalogueState[K] };
 
   constructor(store: OrderedStore) {
     super(store.view());
     this.store = store;
-    this.counts = super.state;
+    this.counts = { ...this.readState() };
     this.checkFormat();
   }
 
@@ -314,9 +329,7 @@ export class Catalogue extends CatalogueView {
   }
 
   count(more: Partial<Record<Exclude<keyof CatalogueState, "format">, number>>): void {
-    const next: Record<string, number> = { ...this.counts };
-    for (const [name, value] of Object.entries(more)) next[name] = next[name]! + value;
-    this.counts = next as unknown as CatalogueState;
+    for (const name of Object.keys(more) as (keyof typeof more)[]) this.counts[name] += more[name] ?? 0;
   }
 
   /** The captures of a URL before a time, the last first; those that are not committed too. */
@@ -335,19 +348,24 @@ export class Catalogue extends CatalogueView {
     yield* recent;
   }
 
+  /** One whose key is free. */
+  addCapture(key: CaptureKey, row: CaptureRow): void {
+    const url = key.toString("latin1", 0, URL_SIZE);
+    const recent = this.recent.get(url);
+    if (recent === undefined) this.recent.set(url, [key]);
+    else recent.push(key);
+    this.counts.captures++;
+    this.put(tableKey(Table.capture, key), encodeCapture(row));
+    if (row.digest !== undefined) this.put(tableKey(Table.seen, row.digest, key), NOTHING);
+  }
+
+  /** One that is there, changed. */
   putCapture(key: CaptureKey, row: CaptureRow): void {
     const before = this.capture(key);
-    if (before === undefined) {
-      const url = key.toString("latin1", 0, URL_SIZE);
-      const recent = this.recent.get(url);
-      if (recent === undefined) this.recent.set(url, [key]);
-      else recent.push(key);
-    }
     this.put(tableKey(Table.capture, key), encodeCapture(row));
-    if (before === undefined) this.count({ captures: 1 });
-    if (before?.digest !== undefined && before.digest !== row.digest)
-      this.put(tableKey(Table.seen, before.digest, key), undefined);
-    if (row.digest !== undefined) this.put(tableKey(Table.seen, row.digest, key), NOTHING);
+    if (row.digest === undefined || before?.digest?.equals(row.digest) === true) return;
+    if (before?.digest !== undefined) this.put(tableKey(Table.seen, before.digest, key), undefined);
+    this.put(tableKey(Table.seen, row.digest, key), NOTHING);
   }
 
   removeCapture(key: CaptureKey): void {
@@ -355,8 +373,11 @@ export class Catalogue extends CatalogueView {
     if (row === undefined) return;
     this.put(tableKey(Table.capture, key), undefined);
     if (row.digest !== undefined) this.put(tableKey(Table.seen, row.digest, key), undefined);
-    else this.count({ pending: -1 });
-    this.count({ captures: -1 });
+    else this.counts.pending--;
+    this.counts.captures--;
+    const next = Buffer.from(key);
+    next[CAPTURE_KEY_SIZE - 1]!++;
+    if (this.capture(next) !== undefined) this.counts.gaps++;
   }
 
   /** A number for one more capture of this moment; 256 of one URL and millisecond are as many as there can be. */
@@ -423,7 +444,8 @@ export class Catalogue extends CatalogueView {
 
   /** With the commit of the timeline that goes with it. Durable when it returns. */
   commit(timelineCommit: number, timeline = this.counts.timeline): void {
-    this.counts = { ...this.counts, timeline, timelineCommit };
+    this.counts.timeline = timeline;
+    this.counts.timelineCommit = timelineCommit;
     this.put(tableKey(Table.state), Buffer.from(JSON.stringify(this.counts)));
     this.store.commit(this.changes);
     this.changes = new Map();

@@ -68,6 +68,8 @@ export class Indexer {
 
   /** Whether the capture was taken out of the archive before. */
   isRemoved(facts: RecordFacts): boolean {
+    // As long as nothing was ever written to the journal, nothing was.
+    if (this.catalogue.state.journal === 0) return false;
     const mark = removalMark(archiveKey(facts.uri), facts.timeMs ?? 0, facts.id);
     return this.catalogue.isRemoved(mark, undefined) && this.catalogue.isRemoved(mark, this.digestOf(facts));
   }
@@ -98,7 +100,7 @@ export class Indexer {
     const capture = facts.capture!;
     const bytes = Buffer.from(capture.sha256!, "hex");
     const digest = bytes.subarray(0, DIGEST_HALF);
-    catalogue.putCapture(captureKey, { ...row, digest });
+    catalogue.addCapture(captureKey, { ...row, digest });
     this.visit(key, timeOf(captureKey), {
       url: facts.uri ?? "",
       capture,
@@ -141,11 +143,11 @@ export class Indexer {
   private enterRevisit(captureKey: CaptureKey, key: string, facts: RecordFacts, row: CaptureRow): void {
     const { catalogue } = this;
     const resolved = this.resolve(facts.capture!, key, timeOf(captureKey));
+    catalogue.addCapture(captureKey, row);
     if (resolved !== undefined) {
       this.settleRevisit(captureKey, key, facts, row, resolved);
       return;
     }
-    catalogue.putCapture(captureKey, row);
     catalogue.count({ pending: 1 });
     for (const wait of waitsOf(facts.capture!)) catalogue.addPending(wait, captureKey);
   }
@@ -255,6 +257,7 @@ export class Indexer {
   /** Revisits that came before what they refer to. */
   private resolveWaiting(key: string, timeMs: number, claims: readonly string[]): void {
     const { catalogue } = this;
+    if (catalogue.state.pending === 0) return;
     for (const wait of [...claims.map(waitForClaim), waitForCapture(key, timeMs)]) {
       const waiting = catalogue.pending(wait);
       if (waiting.length === 0) continue;

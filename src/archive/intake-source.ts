@@ -36,6 +36,9 @@ export class IntakeSource implements Disposable {
   private readonly window = Buffer.allocUnsafeSlow(WINDOW_SIZE);
   private held = { start: 0, end: 0 };
   private context: ArcContext | undefined;
+  /** The revisit at hand, compressed: whether it is small enough is known only then. */
+  private pieces: Uint8Array[] = [];
+  private readonly revisits = new WarcWriter({ write: (bytes) => void this.pieces.push(Buffer.from(bytes)) });
 
   constructor(disk: Disk, input: Input) {
     this.input = input;
@@ -146,10 +149,9 @@ export class IntakeSource implements Disposable {
     const { head, http, replaced } = made;
     const digest: Digest = { algorithm: "sha256", hex: facts.capture!.sha256! };
     const revisit = formatRevisit(head, http, original, digest, { replaced });
-    const pieces: Uint8Array[] = [];
-    const writer = new WarcWriter({ write: (bytes) => void pieces.push(Buffer.from(bytes)) });
-    const { length } = writer.writeSmall(revisit.head, revisit.block);
-    return this.isCopied(facts) && length >= facts.length! ? undefined : pieces;
+    this.pieces = [];
+    const { length } = this.revisits.writeSmall(revisit.head, revisit.block);
+    return this.isCopied(facts) && length >= facts.length! ? undefined : this.pieces;
   }
 
   private openPlain(facts: RecordFacts) {

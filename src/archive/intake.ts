@@ -305,14 +305,20 @@ export class Intake implements Disposable {
 
   /** A record that was put together anew is read back: it must be what it was. */
   private prove(facts: RecordFacts, place: RecordPlace): void {
-    const { capture } = this.parts.shelf.read(place, (record) => factsOf(record, "", () => {}));
-    const { capture: wanted } = facts;
-    const isSame =
-      capture?.sha256 === wanted?.sha256 && capture?.framing === wanted?.framing && capture?.status === wanted?.status;
-    if (isSame) return;
     const { name } = this.source!.input;
-    const message = `${name}:${facts.offset}: read by itself, it is another record`;
-    throw new ArchiveError("HT_CORRUPT", message, { file: name, offset: facts.offset });
+    const fail = () => {
+      const message = `${name}:${facts.offset}: read by itself, it is another record`;
+      return new ArchiveError("HT_CORRUPT", message, { file: name, offset: facts.offset });
+    };
+    let capture: RecordFacts["capture"];
+    try {
+      ({ capture } = this.parts.shelf.read(place, (record) => factsOf(record, "", () => {})));
+    } catch (error) {
+      throw error instanceof ArchiveError && error.code === "HT_CORRUPT" ? fail() : error;
+    }
+    const wanted = facts.capture;
+    if (capture?.sha256 !== wanted?.sha256 || capture?.framing !== wanted?.framing) throw fail();
+    if (capture?.status !== wanted?.status) throw fail();
   }
 
   /** Before the first record of an input stands one that says where they come from. */
