@@ -7,6 +7,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(quick: boolean): Prom
   lines: () => import("./lines.ts"),
   store: () => import("./store.ts"),
   temporal: () => import("./temporal.ts"),
+  archive: () => import("./archive.ts"),
 };
 
 const args = process.argv.slice(2);

@@ -110,13 +110,17 @@ export function timeOf(key: CaptureKey): number {
   return Number(key.readBigUInt64BE(URL_SIZE)) - TIME_BIAS;
 }
 
-/** What a revisit waits for: a payload with the digest in its header, or a capture of a URL in one second. */
+/** What a revisit waits for: a payload with the digest in its header, a capture of a URL in one second, or any of a URL. */
 export function waitForClaim(claim: string): Buffer {
   return hash("sha256", `claim ${claim}`, "buffer").subarray(0, URL_SIZE);
 }
 
 export function waitForCapture(archiveKey: string, timeMs: number): Buffer {
   return hash("sha256", `at ${Math.floor(timeMs / 1000)} ${archiveKey}`, "buffer").subarray(0, URL_SIZE);
+}
+
+export function waitForUrl(archiveKey: string): Buffer {
+  return hash("sha256", `url ${archiveKey}`, "buffer").subarray(0, URL_SIZE);
 }
 
 function tableKey(table: number, ...parts: readonly Uint8Array[]): Buffer {

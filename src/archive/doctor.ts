@@ -93,9 +93,12 @@ class Doctor {
       this.gone.add(number);
       let captures = 0;
       for (const each of catalogue.allCaptures()) if (each.row.place.segment === number) captures++;
-      const what =
-        stat === undefined ? "is gone" : isChanged ? "changed since it was adopted" : "is shorter than it was";
-      const code = stat === undefined ? "HT_NOT_FOUND" : isChanged ? "HT_CHANGED" : "HT_CORRUPT";
+      const [code, what] =
+        stat === undefined
+          ? (["HT_NOT_FOUND", "is gone"] as const)
+          : adopted === undefined
+            ? (["HT_CORRUPT", "is shorter than it was"] as const)
+            : (["HT_CHANGED", "changed since it was adopted"] as const);
       yield { code, message: `${path} ${what}; it holds ${captures} captures`, file: path, captures };
     }
   }

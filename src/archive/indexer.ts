@@ -23,6 +23,7 @@ import {
   urlHash,
   waitForCapture,
   waitForClaim,
+  waitForUrl,
 } from "./catalogue.ts";
 import { type Content, contentIdentity, encodeContent } from "./content.ts";
 import { removalMark } from "./removal-mark.ts";
@@ -149,7 +150,7 @@ export class Indexer {
       return;
     }
     catalogue.count({ pending: 1 });
-    for (const wait of waitsOf(facts.capture!)) catalogue.addPending(wait, captureKey);
+    for (const wait of waitsOf(facts.capture!, key)) catalogue.addPending(wait, captureKey);
   }
 
   private settleRevisit(
@@ -258,7 +259,7 @@ export class Indexer {
   private resolveWaiting(key: string, timeMs: number, claims: readonly string[]): void {
     const { catalogue } = this;
     if (catalogue.state.pending === 0) return;
-    for (const wait of [...claims.map(waitForClaim), waitForCapture(key, timeMs)]) {
+    for (const wait of [...claims.map(waitForClaim), waitForCapture(key, timeMs), waitForUrl(key)]) {
       const waiting = catalogue.pending(wait);
       if (waiting.length === 0) continue;
       const left = waiting.filter((captureKey) => !this.settlePending(captureKey));
@@ -304,11 +305,13 @@ function momentClaim(key: string, timeMs: number): string {
   return `at ${Math.floor(timeMs / 1000)} ${key}`;
 }
 
-function waitsOf({ claim, refersTo }: CaptureFacts): Buffer[] {
+/** One that tells nothing of what it refers to waits for any capture of its own URL. */
+function waitsOf({ claim, refersTo }: CaptureFacts, key: string): Buffer[] {
   const waits: Buffer[] = [];
   if (claim !== undefined) waits.push(waitForClaim(claim));
   const timeMs = refersTo?.date === undefined ? undefined : timeOfDate(refersTo.date);
   if (refersTo?.uri !== undefined && timeMs !== undefined) waits.push(waitForCapture(archiveKey(refersTo.uri), timeMs));
+  if (waits.length === 0) waits.push(waitForUrl(key));
   return waits;
 }
 

@@ -83,7 +83,9 @@ export class Intake implements Disposable {
   private nextSource: number;
   private held: RecordFacts[] = [];
   private readonly readmitted: RemovedCapture[] = [];
-  private readonly decided = new Map<string, boolean>();
+  private decided = new Map<string, boolean>();
+  /** The same, from before: the oldest go all at once. */
+  private decidedBefore = new Map<string, boolean>();
   private last:
     | { readonly id: string | undefined; readonly key: CaptureKey; readonly segment: number; end: number }
     | undefined;
@@ -105,6 +107,7 @@ export class Intake implements Disposable {
     this.sourceNumber = 0;
     this.last = undefined;
     this.decided.clear();
+    this.decidedBefore.clear();
   }
 
   end(): void {
@@ -191,7 +194,9 @@ export class Intake implements Disposable {
   private remember(id: string | undefined, isKept: boolean): void {
     if (id === undefined) return;
     this.decided.set(id, isKept);
-    if (this.decided.size > DECIDED_MAX) this.decided.delete(this.decided.keys().next().value!);
+    if (this.decided.size < DECIDED_MAX) return;
+    this.decidedBefore = this.decided;
+    this.decided = new Map();
   }
 
   private decide(facts: RecordFacts): Fate {
@@ -276,7 +281,9 @@ export class Intake implements Disposable {
       }
       return;
     }
-    const isKept = facts.with?.map((id) => this.decided.get(id)).find((fate) => fate !== undefined);
+    const isKept = facts.with
+      ?.map((id) => this.decided.get(id) ?? this.decidedBefore.get(id))
+      .find((fate) => fate !== undefined);
     if (isKept === false) return;
     if (isKept === true) this.keepNote(facts);
     else this.held.push(facts);

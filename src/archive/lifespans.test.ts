@@ -140,6 +140,24 @@ describe("a lifespan", () => {
     }
   });
 
+  it("is confirmed by a 304 that tells nothing, whichever comes first", async () => {
+    const bare = revisitBytes({
+      uri: URI,
+      date: formatIso(t(3)),
+      profile: "http://netpreserve.org/warc/1.0/revisit/server-not-modified",
+      http: "HTTP/1.1 304 Not Modified\r\n\r\n",
+    });
+    const original = visitBytes(visit(1, 1));
+    for (const batches of [
+      [[original], [bare]],
+      [[bare], [original]],
+    ]) {
+      await using archive = await archiveOf(...batches);
+      expect(archive.catalogue.state).toMatchObject({ captures: 2, pending: 0 });
+      expect(lifespans(archive)).toEqual([{ content: 1, birth: 1, end: undefined, lastSeen: 3, captures: 2 }]);
+    }
+  });
+
   it("has no place for a revisit whose original never came, but the capture is kept", async () => {
     const orphan = revisitBytes({
       uri: URI,

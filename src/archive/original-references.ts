@@ -5,7 +5,7 @@ import type { OriginalReference } from "../warc/index.ts";
 import type { RecordPlace } from "./capture-row.ts";
 import type { RecordShelf } from "./segments.ts";
 
-const REMEMBERED_MAX = 50_000;
+const REMEMBERED_MAX = 25_000;
 
 export interface KnownOriginal extends OriginalReference {
   /** The digest in its header, in our form. */
@@ -14,7 +14,9 @@ export interface KnownOriginal extends OriginalReference {
 
 export class OriginalReferences {
   private readonly shelf: RecordShelf;
-  private readonly remembered = new Map<string, KnownOriginal>();
+  private remembered = new Map<string, KnownOriginal>();
+  /** The same, from before: the oldest go all at once. */
+  private before = new Map<string, KnownOriginal>();
 
   constructor(shelf: RecordShelf) {
     this.shelf = shelf;
@@ -22,7 +24,7 @@ export class OriginalReferences {
 
   /** Absent where the record cannot be read, or does not say enough. */
   of(place: RecordPlace): KnownOriginal | undefined {
-    const there = this.remembered.get(nameOf(place));
+    const there = this.remembered.get(nameOf(place)) ?? this.before.get(nameOf(place));
     if (there !== undefined) return there;
     try {
       const read = this.shelf.read(place, ({ uri, dateText, id, payloadDigest }) => ({
@@ -49,7 +51,10 @@ export class OriginalReferences {
 
   private remember(place: RecordPlace, reference: KnownOriginal): KnownOriginal {
     this.remembered.set(nameOf(place), reference);
-    if (this.remembered.size > REMEMBERED_MAX) this.remembered.delete(this.remembered.keys().next().value!);
+    if (this.remembered.size >= REMEMBERED_MAX) {
+      this.before = this.remembered;
+      this.remembered = new Map();
+    }
     return reference;
   }
 }

@@ -22,6 +22,17 @@ export async function takeFacts(
 ): Promise<number> {
   const { signal, onProgress, threads = 1 } = options;
   let skipped = 0;
+  /** What went wrong here is no fault of the input that was being read. */
+  let failure: { readonly error: unknown } | undefined;
+  const guard = (action: () => void) => {
+    if (failure !== undefined) throw failure.error;
+    try {
+      action();
+    } catch (error) {
+      failure = { error };
+      throw error;
+    }
+  };
   const feed = new FactsFeed(inputs, {
     ...sink,
     take: (facts) => {
@@ -37,10 +48,11 @@ export async function takeFacts(
       { kind: "facts" },
       {
         threads,
-        onText: (text) => feed.text(text),
-        onInputDone: (input) => feed.done(input),
+        onText: (text) => guard(() => feed.text(text)),
+        onInputDone: (input) => guard(() => feed.done(input)),
         onWarning: core.onWarning,
         onSkip: (skip) => {
+          if (failure !== undefined) throw failure.error;
           skipped++;
           options.onSkip?.(skip);
         },

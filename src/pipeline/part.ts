@@ -138,8 +138,10 @@ class PartRun {
 
   flush(): void {
     if (this.early !== undefined) this.begin(undefined);
-    if (this.text !== "") this.events.onText(this.text);
+    const { text } = this;
+    // Whoever takes it may fail, and must not get it twice.
     this.text = "";
+    if (text !== "") this.events.onText(text);
   }
 }
 

@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import type { Disk } from "../disk/index.ts";
+import { diagnose, FOLDER, makeInput, openWriter, type Visit, visitBytes } from "../testing/archive-fixture.ts";
+import { noise } from "../testing/capture-text.ts";
+import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
+import { segmentPath } from "./segments.ts";
+
+const visit = (day: number): Visit => ({
+  uri: "http://a.example/",
+  timeMs: Date.UTC(2020, 0, day),
+  payload: noise(`day ${day}`, 900),
+});
+
+async function archiveWith(kind: "add" | "adopt"): Promise<{ disk: ForgetfulDisk; path: string }> {
+  const disk = new ForgetfulDisk();
+  const input = makeInput(
+    disk,
+    [1, 2].map((day) => visitBytes(visit(day))),
+    "/holdings",
+  );
+  await using writer = openWriter(disk);
+  await writer[kind]([input]);
+  return { disk, path: kind === "adopt" ? input.path : segmentPath(`${FOLDER}/volumes/0/segments`, 1) };
+}
+
+function change(disk: Disk, path: string, edit: (bytes: Buffer) => Buffer): void {
+  using file = disk.open(path, "update");
+  const bytes = Buffer.alloc(file.size());
+  file.read(bytes, 0);
+  const edited = edit(bytes);
+  file.truncate(edited.length);
+  file.write(edited, 0);
+}
+
+describe("the doctor", () => {
+  it.each(["add", "adopt"] as const)("finds nothing where nothing is wrong: %s", async (kind) => {
+    const { disk } = await archiveWith(kind);
+    expect(await diagnose(disk)).toEqual([]);
+  });
+
+  it.each(["add", "adopt"] as const)("names a file that is gone, and the captures in it: %s", async (kind) => {
+    const { disk, path } = await archiveWith(kind);
+    disk.remove(path);
+    expect(await diagnose(disk)).toEqual([`HT_NOT_FOUND ${path} is gone; it holds 2 captures`]);
+  });
+
+  it("names a segment that is shorter than it was", async () => {
+    const { disk, path } = await archiveWith("add");
+    change(disk, path, (bytes) => bytes.subarray(0, -10));
+    expect(await diagnose(disk)).toEqual([`HT_CORRUPT ${path} is shorter than it was; it holds 2 captures`]);
+  });
+
+  it("names an adopted file that has grown", async () => {
+    const { disk, path } = await archiveWith("adopt");
+    change(disk, path, (bytes) => Buffer.concat([bytes, Buffer.from("more")]));
+    expect(await diagnose(disk)).toEqual([`HT_CHANGED ${path} changed since it was adopted; it holds 2 captures`]);
+  });
+
+  it.each(["add", "adopt"] as const)("names a record whose bytes have changed: %s", async (kind) => {
+    const { disk, path } = await archiveWith(kind);
+    change(disk, path, (bytes) => {
+      bytes[bytes.length - 400]! ^= 1;
+      return bytes;
+    });
+    const findings = await diagnose(disk);
+    expect(findings.length).toBeGreaterThan(0);
+    expect(findings.every((text) => text.includes(path))).toBe(true);
+  });
+
+  it("names a journal that has lost an entry", async () => {
+    const { disk } = await archiveWith("adopt");
+    change(disk, `${FOLDER}/journal.jsonl`, () => Buffer.alloc(0));
+    expect(await diagnose(disk)).toEqual(["HT_CORRUPT the journal has 0 entries, and had 1"]);
+  });
+});
