@@ -18,7 +18,8 @@ import { readJournal } from "./journal.ts";
 import { removalMark } from "./removal-mark.ts";
 
 const page = readFileSync(new URL("../../docs/format/archive.md", import.meta.url), "utf8");
-const [settings, journal] = [...page.matchAll(/```json\n([^]*?)```/g)].map(([, text]) => text!) as [string, string];
+const settings = /```json\n([^]*?)```/.exec(page)![1]!;
+const journal = /```jsonl\n([^]*?)```/.exec(page)![1]!;
 
 function example(name: string): Buffer {
   const [, hex] = new RegExp(`^${name} {2,}((?:[0-9a-f]+ ?)+)$`, "m").exec(page)!;
