@@ -45,10 +45,12 @@ type Setup = Omit<Task, "kind" | "set" | "from" | "to"> & { readonly pages: numb
 
 /** Every client and both servers have done everything before it is measured: the compiler is not what is measured. */
 async function warmUp(team: Team, ours: Setup, theirs: Setup): Promise<void> {
-  for (const kind of ["store", "store", "retrieve", "retrieve-bulk", "delete", "delete", "store-bulk"] as const) {
-    await team.run(20, { ...ours, set: 1, kind });
+  for (const set of [1, 2, 3]) {
+    for (const kind of ["store", "store", "retrieve", "retrieve-bulk", "delete", "delete", "store-bulk"] as const) {
+      await team.run(20, { ...ours, set, kind });
+    }
+    for (const kind of ["store", "retrieve", "delete"] as const) await team.run(20, { ...theirs, set, kind });
   }
-  for (const kind of ["store", "retrieve", "delete"] as const) await team.run(20, { ...theirs, set: 1, kind });
 }
 
 /** Experiments 1 to 3: retrieve, delete, store, with 1, 5, 10 and 20 clients. */
@@ -84,13 +86,17 @@ async function basicOperations({ team, pages, rounds, rows }: Bench): Promise<vo
   await ours.stop();
   await files.stop();
   const mean = (name: string) => CLIENTS.reduce((sum, clients) => sum + best.get(`${name} ${clients}`)!, 0);
+  /** "On average faster", as the report has it: the mean over the numbers of clients, each counting as much. */
+  const meanRatio = (reference: string, name: string) =>
+    CLIENTS.reduce((sum, count) => sum + best.get(`${reference} ${count}`)! / best.get(`${name} ${count}`)!, 0) /
+    CLIENTS.length;
   const over = (metric: string, name: string, reference: string, goal: number) =>
     rows.push(
       ratioRow(
         `${metric}, mean of 1 to 20 clients`,
         perSecond(CLIENTS.length * pages, mean(name)),
         `files ${perSecond(CLIENTS.length * pages, mean(reference))}`,
-        mean(reference) / mean(name),
+        meanRatio(reference, name),
         goal,
       ),
     );
