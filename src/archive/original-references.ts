@@ -1,7 +1,7 @@
 /** How revisits name the originals that they refer to. Those of late are remembered. */
 import { ArchiveError, formatDigest, parseDigest } from "../base/index.ts";
 import type { RecordFacts } from "../pipeline/index.ts";
-import type { OriginalReference } from "../warc/index.ts";
+import { type OriginalReference, unbracket } from "../warc/index.ts";
 import type { RecordPlace } from "./capture-row.ts";
 import type { RecordShelf } from "./segments.ts";
 
@@ -27,21 +27,29 @@ export class OriginalReferences {
     const there = this.remembered.get(nameOf(place)) ?? this.before.get(nameOf(place));
     if (there !== undefined) return there;
     try {
-      const read = this.shelf.read(place, ({ uri, dateText, id, payloadDigest }) => ({
-        uri,
-        date: dateText,
-        id,
-        payloadDigest,
-      }));
-      const { uri, date, id } = read;
+      const { uri, date, id, payloadDigest } = this.read(place);
       if (uri === undefined || date === undefined) return undefined;
-      const claim = parseDigest(read.payloadDigest ?? "");
+      const claim = parseDigest(payloadDigest ?? "");
       return this.remember(place, { uri, date, id, claim: claim && formatDigest(claim) });
     } catch (error) {
       // A duplicate is then kept as it is, which loses nothing; `doctor` finds what is wrong.
       if (error instanceof ArchiveError) return undefined;
       throw error;
     }
+  }
+
+  private read(place: RecordPlace) {
+    const head = this.shelf.head(place);
+    const field = (name: string) => head?.headers.get(name);
+    const uri = unbracket(field("warc-target-uri"));
+    if (uri !== undefined) {
+      const [date, payloadDigest] = [field("warc-date"), field("warc-payload-digest")];
+      return { uri, date, id: unbracket(field("warc-record-id")), payloadDigest };
+    }
+    return this.shelf.read(place, (record) => {
+      const { dateText: date, id, payloadDigest } = record;
+      return { uri: record.uri, date, id, payloadDigest };
+    });
   }
 
   /** Of a record that was just written. */

@@ -3,7 +3,15 @@ import { join } from "node:path";
 import { ArchiveError, formatPlace, type Warning } from "../base/index.ts";
 import type { Disk, DiskFile } from "../disk/index.ts";
 import { damageOf, detectCompression, type Input, openInput } from "../pipeline/index.ts";
-import { type ByteSource, type Compression, rangeSource, WarcReader, type WarcRecord } from "../warc/index.ts";
+import {
+  type ByteSource,
+  type Compression,
+  type RecordHead,
+  RecordOpener,
+  rangeSource,
+  WarcReader,
+  type WarcRecord,
+} from "../warc/index.ts";
 import type { RecordPlace } from "./capture-row.ts";
 import type { SegmentRow } from "./catalogue.ts";
 
@@ -101,6 +109,8 @@ function unreadable({ name }: ByteSource, offset: number, message: string): Arch
 }
 
 const OPEN_MAX = 64;
+/** Compressed, the headers of most records take much less. */
+const OPENING_SIZE = 1 << 13;
 
 /** Reads records by their places. Files stay open while they are in use. */
 export class RecordShelf implements Disposable {
@@ -108,6 +118,8 @@ export class RecordShelf implements Disposable {
   private readonly folder: string;
   private readonly segmentOf: (number: number) => SegmentRow | undefined;
   private readonly beforeRead: (segment: number) => void;
+  private readonly opener = new RecordOpener();
+  private readonly opening = Buffer.allocUnsafeSlow(OPENING_SIZE);
   /** In order of their last use. */
   private readonly open = new Map<number, OpenArchive>();
 
@@ -135,6 +147,14 @@ export class RecordShelf implements Disposable {
     // What is our own is sound, or has rotted; what was adopted is what it is.
     const isAdopted = this.segmentOf(place.segment)?.adopted !== undefined;
     return isAdopted ? readRecordOfOthers(segment, place, use) : readRecord(segment, place, use);
+  }
+
+  /** The header of a record, without the rest of it; absent where only reading the whole record tells it. */
+  head(place: RecordPlace): RecordHead | undefined {
+    const { source } = this.segment(place.segment);
+    if (place.length === 0) return undefined;
+    const count = source.read(this.opening.subarray(0, Math.min(place.length, OPENING_SIZE)), place.offset);
+    return this.opener.open(this.opening, 0, count, 0)?.head;
   }
 
   /** The bytes of a record and of those around it as they lie in the file. Pieces are valid until the next one. */

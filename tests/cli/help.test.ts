@@ -78,8 +78,11 @@ const USAGE =
 /** What a stage may tell beside its lines: counts. */
 const TALK = /^(?:[\d,]+ [a-z][^\n]*\n)*$/;
 
+/** Asked for once: starting a process for each takes time. */
+const HELP = new Map(COMMANDS.map((command) => [command, holotype([...command.split(" "), "--help"])]));
+
 describe.each(COMMANDS)("holotype %s --help", (command) => {
-  const { exit, out, err } = holotype([...command.split(" "), "--help"]);
+  const { exit, out, err } = HELP.get(command)!;
   const lines = linesOf(out);
 
   it("begins with one line of purpose and one of usage", () => {
@@ -112,7 +115,7 @@ describe("every example", () => {
   it.each(["", ...ending])("of holotype %s works on the samples as it stands", (command) => {
     const cwd = join(folder, `at-${command.replace(" ", "-")}`);
     cpSync(SAMPLES, join(cwd, "samples"), { recursive: true });
-    const examples = examplesOf(command === "" ? overview : holotype([...command.split(" "), "--help"]).out);
+    const examples = examplesOf(HELP.get(command)?.out ?? overview);
     expect(examples.length).toBeGreaterThan(0);
     for (const example of examples) {
       // What it writes to the folder for temporary files goes to ours.
