@@ -90,8 +90,8 @@ export class ArchiveCore {
     this.onWarning = options.onWarning ?? (() => {});
     this.store = (options.openStore ?? openLmdb)(disk, paths.catalogue);
     this.catalogue = new Catalogue(this.store);
-    this.timelineWriter = TimelineWriter.open(disk, paths.timeline(this.catalogue.state.timeline));
     this.removeOtherTimelines();
+    this.timelineWriter = TimelineWriter.open(disk, paths.timeline(this.catalogue.state.timeline));
     const segmentOf = (number: number) => this.catalogue.segment(number);
     this.segment = this.openSegment();
     this.shelf = new RecordShelf(disk, paths.segments, segmentOf, (number) => this.segment.flush(number));
@@ -107,10 +107,12 @@ export class ArchiveCore {
     return new Indexer(this.catalogue, this.timelineWriter, this.shelf, this.clock);
   }
 
+  /** Of a catalogue without any commit none is right: it may be that of one that was lost. */
   private removeOtherTimelines(): void {
     const { disk, paths, catalogue } = this;
+    const { timeline, timelineCommit } = catalogue.state;
     for (const number of listTimelines(disk, paths.folder)) {
-      if (number !== catalogue.state.timeline) removeTree(disk, paths.timeline(number));
+      if (number !== timeline || timelineCommit === 0) removeTree(disk, paths.timeline(number));
     }
   }
 

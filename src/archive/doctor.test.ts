@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { Disk } from "../disk/index.ts";
-import { diagnose, FOLDER, makeInput, openWriter, type Visit, visitBytes } from "../testing/archive-fixture.ts";
+import {
+  diagnose,
+  FOLDER,
+  makeInput,
+  openReader,
+  openWriter,
+  type Visit,
+  visitBytes,
+} from "../testing/archive-fixture.ts";
 import { noise } from "../testing/capture-text.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
 import { segmentPath } from "./segments.ts";
@@ -71,5 +79,26 @@ describe("the doctor", () => {
     const { disk } = await archiveWith("adopt");
     change(disk, `${FOLDER}/journal.jsonl`, () => Buffer.alloc(0));
     expect(await diagnose(disk)).toEqual(["HT_CORRUPT the journal has 0 entries, and had 1"]);
+  });
+
+  it("finds nothing after a catalogue was lost: it is made anew, with what was removed left out", async () => {
+    const disk = new ForgetfulDisk();
+    {
+      await using writer = openWriter(disk);
+      await writer.add([
+        makeInput(
+          disk,
+          [1, 2, 3].map((day) => visitBytes(visit(day))),
+        ),
+      ]);
+      await writer.remove({ url: "http://a.example/", toMs: visit(1).timeMs }, { reason: "a test" });
+    }
+    disk.remove(`${FOLDER}/catalogue/store.json`);
+    {
+      await using _ = openWriter(disk);
+    }
+    expect(await diagnose(disk)).toEqual([]);
+    await using archive = await openReader(disk);
+    expect(archive.history("http://a.example/").map(({ birth }) => birth)).toEqual([visit(2).timeMs, visit(3).timeMs]);
   });
 });

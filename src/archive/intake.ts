@@ -129,17 +129,16 @@ export class Intake implements Disposable {
       if (facts.capture !== undefined) this.takeCapture(facts);
       else this.takeNote(facts);
     } catch (error) {
-      if (
-        !(error instanceof ArchiveError) ||
-        error.code !== "HT_CORRUPT" ||
-        error.place.file !== this.source!.input.name
-      )
-        throw error;
-      // It could be read once, but not again by itself.
+      if (!(error instanceof ArchiveError) || !this.isOfRecord(error)) throw error;
       segment.undo(before);
       this.counts.damaged++;
       this.warn(facts, "HT_RECORD_TRUNCATED", `left out: ${error.message}`);
     }
+  }
+
+  /** It could be read once, but not again by itself; or there is no place left for another of its moment. */
+  private isOfRecord({ code, place }: ArchiveError): boolean {
+    return code === "HT_TOO_LARGE" || (code === "HT_CORRUPT" && place.file === this.source!.input.name);
   }
 
   private takeCapture(facts: RecordFacts): void {

@@ -1,7 +1,7 @@
 /** The example of the PISA paper's Figure 1, and what docs/lifespans.md says of times that are not so simple. */
 import { describe, expect, it } from "vitest";
 import { digestOf, formatDigest, formatIso } from "../base/index.ts";
-import { makeInput, openReader, openWriter, type Visit, visitBytes } from "../testing/archive-fixture.ts";
+import { diagnose, makeInput, openReader, openWriter, type Visit, visitBytes } from "../testing/archive-fixture.ts";
 import { noise, revisitBytes } from "../testing/capture-text.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
 import type { Archive } from "./archive.ts";
@@ -177,5 +177,16 @@ describe("a lifespan", () => {
     const payloads = [...archive.captures(URI)].map((capture) => archive.reader.payloadBytes(capture));
     expect(payloads).toHaveLength(2);
     expect(payloads).toEqual(expect.arrayContaining([CONTENTS[0], CONTENTS[1]]));
+  });
+
+  it("has no more than 256 captures of one moment, and the others are told", async () => {
+    const disk = new ForgetfulDisk();
+    const warnings: string[] = [];
+    await using writer = openWriter(disk, { onWarning: ({ message }) => void warnings.push(message) });
+    const visits = Array.from({ length: 258 }, (_, number) => visitBytes(visit(1, 1, { number })));
+    const report = await writer.add([makeInput(disk, [...visits, visitBytes(visit(2, 2))])]);
+    expect(report).toMatchObject({ captures: 257, damaged: 2 });
+    expect(warnings).toEqual(Array(2).fill("left out: more than 256 captures of one URL at one time"));
+    expect(await diagnose(disk)).toEqual([]);
   });
 });
