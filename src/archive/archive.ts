@@ -121,8 +121,8 @@ export class Archive implements AsyncDisposable {
     const key = archiveKey(url);
     const entry = this.timeline.at(key, timeMs);
     if (entry === undefined) return undefined;
-    const [before] = this.catalogue.captures(urlHash(key), FIRST_MS, timeMs, true);
-    const [after] = this.catalogue.captures(urlHash(key), timeMs + 1, LAST_MS);
+    const before = this.catalogue.firstCapture(urlHash(key), FIRST_MS, timeMs, true);
+    const after = this.catalogue.firstCapture(urlHash(key), timeMs + 1, LAST_MS);
     const certainty = timeMs <= entry.lastSeen ? "observed" : "presumed";
     return { lifespan: lifespanOf(entry), certainty, before, after };
   }
@@ -130,8 +130,8 @@ export class Archive implements AsyncDisposable {
   /** The same for the capture that is nearest in time, as replay of an archive has it. */
   nearest(url: string, timeMs: number): Moment | undefined {
     const hash = urlHash(archiveKey(url));
-    const [before] = this.catalogue.captures(hash, FIRST_MS, timeMs, true);
-    const [after] = this.catalogue.captures(hash, timeMs, LAST_MS);
+    const before = this.catalogue.firstCapture(hash, FIRST_MS, timeMs, true);
+    const after = this.catalogue.firstCapture(hash, timeMs, LAST_MS);
     const isAfter = before === undefined || (after !== undefined && after.timeMs - timeMs < timeMs - before.timeMs);
     const nearest = isAfter ? after : before;
     return nearest === undefined ? undefined : this.at(url, nearest.timeMs);

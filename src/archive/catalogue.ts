@@ -193,6 +193,16 @@ export class CatalogueView implements Disposable {
     }
   }
 
+  /** The first that `captures` would give. */
+  firstCapture(url: Buffer, fromMs: number, toMs: number, backwards = false): FoundCapture | undefined {
+    const from = tableKey(Table.capture, captureKey(url, fromMs, 0));
+    const to = behind(tableKey(Table.capture, captureKey(url, toMs, 255)));
+    const pair = this.view.first(from, to, backwards);
+    if (pair === undefined) return undefined;
+    const key = Buffer.from(pair.key.subarray(1));
+    return { key, timeMs: timeOf(key), row: decodeCapture(Buffer.from(pair.value)) };
+  }
+
   /** All captures, in no order that means anything. Only what is committed. */
   *allCaptures(): Generator<FoundCapture> {
     for (const { key, value } of this.view.range(Buffer.of(Table.capture), Buffer.of(Table.capture + 1))) {

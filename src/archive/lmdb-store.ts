@@ -37,9 +37,18 @@ class LmdbStore implements OrderedStore {
           if (backwards && (key.equals(to) || key.compare(from) < 0)) continue;
           yield { key, value };
         }
-        if (!backwards) return;
+        if (!backwards || from.equals(to)) return;
         const first = root.get(from, { transaction });
         if (first !== undefined) yield { key: from, value: first };
+      },
+      first: (from, to, backwards = false) => {
+        const limits = backwards ? { start: to, end: from, reverse: true } : { start: from, end: to };
+        // Backwards the end itself may come first, and is none of them.
+        for (const { key, value } of root.getRange({ ...limits, limit: 2, transaction })) {
+          if (!backwards || !key.equals(to)) return { key, value };
+        }
+        const first = backwards && !from.equals(to) ? root.get(from, { transaction }) : undefined;
+        return first === undefined ? undefined : { key: from, value: first };
       },
       close: () => transaction.done(),
     };

@@ -10,6 +10,8 @@ export interface StoreView {
   get(key: Buffer): Buffer | undefined;
   /** The pairs from the first key on and before the other, in order; or from the last of them back. */
   range(from: Buffer, to: Buffer, backwards?: boolean): Iterable<Pair>;
+  /** The first pair that `range` would give. */
+  first(from: Buffer, to: Buffer, backwards?: boolean): Pair | undefined;
   close(): void;
 }
 

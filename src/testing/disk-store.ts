@@ -24,15 +24,17 @@ export class DiskStore implements OrderedStore {
   view(): StoreView {
     const { pairs } = this;
     const keys = [...pairs.keys()].sort();
+    function* range(from: Buffer, to: Buffer, backwards = false): Generator<Pair> {
+      const [first, last] = [from.toString("latin1"), to.toString("latin1")];
+      const found = keys.filter((key) => key >= first && key < last);
+      for (const key of backwards ? found.reverse() : found) {
+        yield { key: Buffer.from(key, "latin1"), value: pairs.get(key)! };
+      }
+    }
     return {
       get: (key) => pairs.get(key.toString("latin1")),
-      *range(from, to, backwards = false): Generator<Pair> {
-        const [first, last] = [from.toString("latin1"), to.toString("latin1")];
-        const found = keys.filter((key) => key >= first && key < last);
-        for (const key of backwards ? found.reverse() : found) {
-          yield { key: Buffer.from(key, "latin1"), value: pairs.get(key)! };
-        }
-      },
+      range,
+      first: (...asked) => range(...asked).next().value as Pair | undefined,
       close: () => {},
     };
   }

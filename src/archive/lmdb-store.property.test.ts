@@ -1,0 +1,51 @@
+/** LMDB beside a sorted list: every range, in both directions, as of every commit. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { nodeDisk, scratchFolder } from "../disk/index.ts";
+import { newSeed } from "../testing/dice.ts";
+import { DiskStore } from "../testing/disk-store.ts";
+import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
+import { openLmdb } from "./lmdb-store.ts";
+import type { StoreView } from "./ordered-store.ts";
+
+const key = fc.uint8Array({ minLength: 1, maxLength: 3, max: 3 }).map((bytes) => Buffer.from(bytes).toString("latin1"));
+const change = fc.tuple(key, fc.option(fc.integer({ min: 0, max: 99 }), { nil: undefined, freq: 3 }));
+const range = fc.tuple(key, key, fc.boolean());
+
+function shown(view: StoreView, [from, to, backwards]: [string, string, boolean]) {
+  const ends = [Buffer.from(from, "latin1"), Buffer.from(to, "latin1"), backwards] as const;
+  const pairs = [...view.range(...ends)].map(({ key: at, value }) => `${at.toString("hex")} ${value.toString()}`);
+  const first = view.first(...ends);
+  return { pairs, first: first && `${first.key.toString("hex")} ${first.value.toString()}` };
+}
+
+const SEED = newSeed();
+
+test(`answers as a sorted list does; seed ${SEED}`, async () => {
+  const commits = fc.array(fc.array(change, { maxLength: 12 }), { minLength: 1, maxLength: 4 });
+  await fc.assert(
+    fc.asyncProperty(commits, fc.array(range, { minLength: 1, maxLength: 12 }), async (batches, ranges) => {
+      using folder = scratchFolder(nodeDisk);
+      const lmdb = openLmdb(nodeDisk, folder.path);
+      const list = new DiskStore(new ForgetfulDisk(), "/store");
+      const views: [StoreView, StoreView][] = [];
+      for (const batch of batches) {
+        const changes = new Map(
+          batch.map(([at, value]) => [at, value === undefined ? undefined : Buffer.from(String(value))]),
+        );
+        lmdb.commit(changes);
+        list.commit(changes);
+        views.push([lmdb.view(), list.view()]);
+      }
+      for (const [one, other] of views) {
+        for (const [from, to, backwards] of ranges) {
+          const asked: [string, string, boolean] = from <= to ? [from, to, backwards] : [to, from, backwards];
+          expect(shown(one, asked)).toEqual(shown(other, asked));
+        }
+        one.close();
+      }
+      await lmdb.close();
+    }),
+    { seed: SEED, numRuns: 40 },
+  );
+});
