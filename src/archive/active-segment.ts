@@ -22,13 +22,16 @@ export class ActiveSegment implements Disposable {
   private readonly parts: ActiveSegmentParts;
   private writer: SegmentWriter | undefined;
 
-  /** Goes on with a segment that is there, where one is named. */
-  constructor(parts: ActiveSegmentParts, number: number | undefined) {
+  constructor(parts: ActiveSegmentParts) {
     this.parts = parts;
-    if (number !== undefined) this.writer = new SegmentWriter(parts.disk, parts.folder, number);
   }
 
-  /** Number and end; absent before anything was written. */
+  /** Goes on with a segment that is there. All that is in it must have been entered. */
+  resume(number: number): void {
+    this.writer = new SegmentWriter(this.parts.disk, this.parts.folder, number);
+  }
+
+  /** Number and end; absent before anything was written or resumed. */
   get position(): { readonly number: number; readonly end: number } | undefined {
     return this.writer && { number: this.writer.number, end: this.writer.end };
   }
@@ -37,7 +40,12 @@ export class ActiveSegment implements Disposable {
   append(write: (sink: ByteSink) => void): RecordPlace {
     const writer = this.room();
     const offset = writer.end;
-    write(writer);
+    try {
+      write(writer);
+    } catch (error) {
+      writer.cut(offset);
+      throw error;
+    }
     return { segment: writer.number, offset, length: writer.end - offset, inner: 0 };
   }
 
@@ -69,22 +77,9 @@ export class ActiveSegment implements Disposable {
     if (this.writer?.number === number) this.writer.flush();
   }
 
-  /** Cuts a segment off at this position. */
-  cut(number: number, end: number): void {
-    const { disk, folder } = this.parts;
-    if (this.writer?.number === number) {
-      this.writer.cut(end);
-      this.writer.sync();
-      return;
-    }
-    using writer = new SegmentWriter(disk, folder, number);
-    writer.cut(end);
-    writer.sync();
-  }
-
   /** Takes back what was appended behind a position, if it is in the same segment. */
-  undo(position: { readonly number: number; readonly end: number } | undefined): void {
-    if (position !== undefined && this.writer?.number === position.number) this.writer.cut(position.end);
+  undo(position: { readonly number: number; readonly end: number }): void {
+    if (this.writer?.number === position.number) this.writer.cut(position.end);
   }
 
   /** The next record goes into a segment of its own. */

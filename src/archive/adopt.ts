@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { ArchiveError, formatIso } from "../base/index.ts";
 import { type Input, isUrl, STANDARD_INPUT } from "../pipeline/index.ts";
 import type { ArchiveCore } from "./archive-core.ts";
-import { type EntryCounts, SegmentEntry } from "./segment-entry.ts";
+import type { EntryCounts, SegmentEntry } from "./segment-entry.ts";
 import { type TakeOptions, takeFacts } from "./take-facts.ts";
 
 export interface AdoptReport extends EntryCounts {
@@ -34,7 +34,7 @@ export async function adoptInputs(
       core.journal({ kind: "adopt", time: formatIso(clock.now()), segment: number, ...file });
       const source = core.lastSource() + 1;
       catalogue.putSource(source, { name: file.path, addedMs: clock.now() });
-      entry = new SegmentEntry(catalogue, core.indexer, number, source);
+      entry = core.segmentEntry(number, source);
       adopted = { number, file };
       // Its number is taken from here on.
       core.commit();

@@ -5,7 +5,7 @@
  */
 import { ArchiveError, type Clock, type Random, systemClock, type Warning } from "../base/index.ts";
 import { createDurably, type Disk, type Lock, removeLeftovers, removeTree } from "../disk/index.ts";
-import { factsOf, type Input } from "../pipeline/index.ts";
+import { type Input, readFacts } from "../pipeline/index.ts";
 import { type TimelineSnapshot, TimelineWriter } from "../temporal/index.ts";
 import { WarcReader } from "../warc/index.ts";
 import { ActiveSegment } from "./active-segment.ts";
@@ -18,15 +18,14 @@ import {
   listTimelines,
   readSettings,
 } from "./archive-folder.ts";
-import { Catalogue } from "./catalogue.ts";
+import { Catalogue, type SegmentRow } from "./catalogue.ts";
 import { Indexer } from "./indexer.ts";
 import { appendJournal, enterJournal, type JournalEntry, mendJournal, readJournal } from "./journal.ts";
 import { openLmdb } from "./lmdb-store.ts";
 import type { OrderedStore } from "./ordered-store.ts";
 import { dropUnused, timelineWithout } from "./removal.ts";
 import { SegmentEntry } from "./segment-entry.ts";
-import { adoptedInput, listSegments, openArchive, RecordShelf, segmentPath } from "./segments.ts";
-import { sourceIn } from "./source-record.ts";
+import { adoptedInput, cutSegment, listSegments, openArchive, RecordShelf, segmentPath } from "./segments.ts";
 
 export interface WriterOptions {
   /** Makes an archive where there is none. */
@@ -35,11 +34,13 @@ export interface WriterOptions {
   readonly clock?: Clock | undefined;
   readonly random?: Random | undefined;
   readonly onWarning?: ((warning: Warning) => void) | undefined;
+  /** A commit is made when so many entries of the catalogue have changed; default 100,000. */
+  readonly commitChangeCount?: number | undefined;
   /** Where the catalogue is kept; default: LMDB. */
   readonly openStore?: ((disk: Disk, folder: string) => OrderedStore) | undefined;
 }
 
-/** A commit is made when so much was written or entered since the last one. */
+/** A commit is made when so much was written since the last one, or so many entries have changed. */
 const COMMIT_BYTES = 64 << 20;
 const COMMIT_CHANGES = 100_000;
 
@@ -52,10 +53,12 @@ export class ArchiveCore {
   readonly shelf: RecordShelf;
   readonly segment: ActiveSegment;
   readonly onWarning: (warning: Warning) => void;
+  private readonly commitChanges: number;
   private readonly lock: Lock;
   private readonly store: OrderedStore;
   private timelineWriter: TimelineWriter;
-  private committedEnd: number;
+  private committedEnd = 0;
+  private failure: { readonly error: unknown } | undefined;
 
   /** HT_NOT_FOUND where there is none, HT_LOCKED where somebody else writes. */
   static open(disk: Disk, folder: string, options: WriterOptions, entering: "all" | "journal" = "all"): ArchiveCore {
@@ -88,14 +91,17 @@ export class ArchiveCore {
     this.lock = lock;
     this.clock = options.clock ?? systemClock;
     this.onWarning = options.onWarning ?? (() => {});
+    this.commitChanges = options.commitChangeCount ?? COMMIT_CHANGES;
     this.store = (options.openStore ?? openLmdb)(disk, paths.catalogue);
     this.catalogue = new Catalogue(this.store);
     this.removeOtherTimelines();
     this.timelineWriter = TimelineWriter.open(disk, paths.timeline(this.catalogue.state.timeline));
     const segmentOf = (number: number) => this.catalogue.segment(number);
-    this.segment = this.openSegment();
+    this.segment = this.activeSegment();
     this.shelf = new RecordShelf(disk, paths.segments, segmentOf, (number) => this.segment.flush(number));
     this.catchUp(entering);
+    const last = listSegments(disk, paths.segments).at(-1);
+    if (entering === "all" && last !== undefined) this.segment.resume(last);
     this.committedEnd = this.segment.position?.end ?? 0;
   }
 
@@ -116,7 +122,7 @@ export class ArchiveCore {
     }
   }
 
-  private openSegment(): ActiveSegment {
+  private activeSegment(): ActiveSegment {
     const { disk, paths, settings, clock } = this;
     const parts = {
       disk,
@@ -126,7 +132,7 @@ export class ArchiveCore {
       nextNumber: () => this.nextSegment(),
       onSealed: (number: number, end: number) => this.catalogue.putSegment(number, { end }),
     };
-    return new ActiveSegment(parts, listSegments(disk, paths.segments).at(-1));
+    return new ActiveSegment(parts);
   }
 
   nextSegment(): number {
@@ -139,32 +145,46 @@ export class ArchiveCore {
   private catchUp(entering: "all" | "journal"): void {
     const { catalogue, disk, paths } = this;
     mendJournal(disk, paths.journal);
-    // Without any commit, the catalogue may have been lost: then nothing says where whole records must end.
-    const isAfresh = catalogue.state.timelineCommit === 0;
+    // A catalogue without any commit may have been lost, and one that is unfinished does not know all segments: then
+    // nothing says that what it does not know was never acknowledged.
+    const isAfresh = catalogue.state.timelineCommit === 0 || catalogue.state.unfinished > 0;
+    if (isAfresh) catalogue.setUnfinished(true);
     const removed = enterJournal(catalogue, readJournal(disk, paths.journal, catalogue.state.journal));
     if (entering === "journal") return;
+    const removedDigests: Buffer[] = [];
     for (const number of listSegments(disk, paths.segments)) {
       const known = catalogue.segment(number)?.end ?? 0;
       const size = disk.stat(segmentPath(paths.segments, number))!.sizeBytes;
-      if (size > known) this.enterTail(number, known, isAfresh);
+      if (size > known) removedDigests.push(...this.enterTail(number, known, isAfresh));
     }
     for (const { number, row } of catalogue.segments()) {
-      if (row.adopted !== undefined && row.end < row.adopted.size) this.enterAdopted(number, row.adopted);
+      if (row.adopted !== undefined && row.end < row.adopted.size)
+        removedDigests.push(...this.enterAdopted(number, row.adopted));
     }
+    catalogue.setUnfinished(false);
     if (removed && !isAfresh) this.forgetRemoved();
     else if (catalogue.changeCount > 0) this.commit();
+    this.drop(removedDigests);
+  }
+
+  /** Takes payloads out of the catalogue that no capture has. All must have been committed. */
+  drop(digests: Iterable<Buffer>): void {
+    dropUnused(this.catalogue, digests);
+    if (this.catalogue.changeCount > 0) this.commit();
   }
 
   /** What of a segment of ours is whole is entered, and what a crash tore at its end is cut off. */
-  private enterTail(number: number, from: number, isAfresh: boolean): void {
+  private enterTail(number: number, from: number, isAfresh: boolean): readonly Buffer[] {
     const path = segmentPath(this.paths.segments, number);
     {
       using file = this.disk.open(path, "update");
       // What is read may not be durable yet, and the catalogue is about to rely on it.
       file.sync();
     }
-    const end = this.enterRecords(number, from, adoptedInput(path, 0), isAfresh ? "all" : "until damage");
+    const extent = isAfresh ? "all" : "until damage";
+    const { end, removedDigests } = this.enterRecords(number, from, adoptedInput(path, 0), extent);
     this.endSegment(number, end, isAfresh);
+    return removedDigests;
   }
 
   /** `end` is that of the last whole record. */
@@ -176,7 +196,7 @@ export class ArchiveCore {
     const isCut = size > end && (isLast || !isAfresh);
     // It may be more than a crash left: what is cut off then is kept beside the segment.
     if (isCut && isAfresh) this.saveTail(path, end, size);
-    if (isCut) this.segment.cut(number, end);
+    if (isCut) cutSegment(disk, paths.segments, number, end);
     this.shelf.forget(number);
     this.catalogue.putSegment(number, { end: isCut ? end : size });
   }
@@ -198,28 +218,26 @@ export class ArchiveCore {
     );
   }
 
-  private enterAdopted(number: number, adopted: { path: string; size: number; modifiedMs: number }): void {
-    if (this.disk.stat(adopted.path.split("!")[0]!) === undefined) return;
-    this.enterRecords(number, 0, adoptedInput(adopted.path, adopted.size), "all");
+  private enterAdopted(number: number, adopted: NonNullable<SegmentRow["adopted"]>): readonly Buffer[] {
+    if (this.disk.stat(adopted.path.split("!")[0]!) === undefined) return [];
+    const { removedDigests } = this.enterRecords(number, 0, adoptedInput(adopted.path, adopted.size), "all");
     this.catalogue.putSegment(number, { adopted, end: adopted.size });
+    return removedDigests;
   }
 
-  /** The end of the last record that is whole. */
-  private enterRecords(number: number, from: number, input: Input, extent: "all" | "until damage"): number {
+  /** `end` is that of the last record that is whole. */
+  private enterRecords(number: number, from: number, input: Input, extent: "all" | "until damage") {
     const { source } = openArchive(this.disk, input);
-    const entry = new SegmentEntry(this.catalogue, this.indexer, number, this.lastSource());
+    const entry = this.segmentEntry(number, this.lastSource());
     const reader = new WarcReader(source, { start: from, onWarning: () => {} });
-    const name = input.name.replace(/^.*[/!]/, "");
     let end = from;
     try {
-      for (let record = reader.next(); record !== undefined; record = reader.next()) {
-        const sourceRow = sourceIn(record);
-        const facts = factsOf(record, name, () => {});
+      for (const facts of readFacts(reader, input.name.replace(/^.*[/!]/, ""))) {
         const isWhole = facts.damaged === undefined && facts.length !== undefined;
         if (extent === "until damage" && (!isWhole || facts.offset !== end)) break;
-        if (sourceRow !== undefined) this.catalogue.putSource(sourceRow.number, sourceRow.row);
         entry.take(facts);
         if (isWhole) end = facts.offset + facts.length;
+        this.commitWhereDue();
       }
     } catch (error) {
       // Not a single record is in it.
@@ -229,8 +247,11 @@ export class ArchiveCore {
       source.close?.();
     }
     entry.end();
-    dropUnused(this.catalogue, entry.removedDigests);
-    return end;
+    return { end, removedDigests: entry.removedDigests };
+  }
+
+  segmentEntry(number: number, source: number): SegmentEntry {
+    return new SegmentEntry(this.catalogue, this.indexer, this.shelf, number, source);
   }
 
   lastSource(): number {
@@ -247,6 +268,10 @@ export class ArchiveCore {
 
   /** Makes the timeline anew without the captures that the catalogue has no more, and commits. */
   forgetRemoved(): void {
+    this.guard(() => this.replaceTimeline());
+  }
+
+  private replaceTimeline(): void {
     const { disk, paths, catalogue } = this;
     const before = catalogue.state.timeline;
     const number = before + 1;
@@ -271,15 +296,32 @@ export class ArchiveCore {
 
   commitWhereDue(): void {
     const end = this.segment.position?.end ?? 0;
-    if (Math.abs(end - this.committedEnd) > COMMIT_BYTES || this.catalogue.changeCount > COMMIT_CHANGES) this.commit();
+    if (Math.abs(end - this.committedEnd) > COMMIT_BYTES || this.catalogue.changeCount > this.commitChanges)
+      this.commit();
   }
 
-  /** All that was entered is durable when this returns. */
+  /**
+   * All that was entered is durable when this returns. After a failure nothing is committed any more: a second sync of
+   * what a first one lost would call it durable. Who opens the archive again finds what is there.
+   */
   commit(): void {
-    this.segment.sync();
-    this.putPosition();
-    const { generation } = this.timelineWriter.commit();
-    this.catalogue.commit(generation);
+    this.guard(() => {
+      this.segment.sync();
+      this.putPosition();
+      const { generation } = this.timelineWriter.commit();
+      this.catalogue.commit(generation);
+    });
+  }
+
+  /** Does something after which, if it fails, nothing is committed any more. */
+  guard(action: () => void): void {
+    if (this.failure !== undefined) throw this.failure.error;
+    try {
+      action();
+    } catch (error) {
+      this.failure = { error };
+      throw error;
+    }
   }
 
   private putPosition(): void {

@@ -69,6 +69,8 @@ export interface CatalogueState {
   readonly pending: number;
   /** Captures that were removed from a moment of which later ones are left: numbers of a moment may have gaps then. */
   readonly gaps: number;
+  /** 1 while everything is made anew: then a segment that is not in it was not left by a crash. */
+  readonly unfinished: number;
 }
 
 const EMPTY: CatalogueState = {
@@ -80,6 +82,7 @@ const EMPTY: CatalogueState = {
   contents: 0,
   pending: 0,
   gaps: 0,
+  unfinished: 0,
 };
 
 export interface FoundCapture {
@@ -231,6 +234,11 @@ export class CatalogueView implements Disposable {
   *seen(digest: Buffer): Generator<CaptureKey> {
     const prefix = tableKey(Table.seen, digest);
     for (const { key } of this.view.range(prefix, behind(prefix))) yield Buffer.from(key.subarray(1 + DIGEST_HALF));
+  }
+
+  /** Whether any capture has this payload. Only what is committed. */
+  isSeen(digest: Buffer): boolean {
+    return this.seen(digest).next().done !== true;
   }
 
   /** Whether the capture stands among those that `seen` gives. */
@@ -403,15 +411,6 @@ export class Catalogue extends CatalogueView {
     throw new ArchiveError("HT_TOO_LARGE", "more than 256 captures of one URL at one time");
   }
 
-  /** Whether any capture has this payload, those that are not committed included. */
-  isSeen(digest: Buffer): boolean {
-    for (const key of this.seen(digest)) if (this.capture(key) !== undefined) return true;
-    for (const keys of this.recent.values()) {
-      for (const key of keys) if (this.capture(key)?.digest?.equals(digest) === true) return true;
-    }
-    return false;
-  }
-
   putOriginal(digest: Buffer, framing: Framing, row: OriginalRow | undefined): void {
     const key = tableKey(Table.original, digest, Buffer.of(FRAMINGS.indexOf(framing)));
     const isThere = this.get(key) !== undefined;
@@ -445,6 +444,10 @@ export class Catalogue extends CatalogueView {
 
   addNote(note: Buffer): void {
     this.put(tableKey(Table.note, note), NOTHING);
+  }
+
+  setUnfinished(isUnfinished: boolean): void {
+    this.counts.unfinished = isUnfinished ? 1 : 0;
   }
 
   putSegment(number: number, row: SegmentRow | undefined): void {

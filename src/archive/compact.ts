@@ -3,12 +3,12 @@
  * archive with the bytes that it has, the catalogue learns of its new place, and only then the segment goes. Killed at any
  * moment, it leaves at most records that are there twice, of which one counts.
  */
-import { isDamage, type Warning } from "../base/index.ts";
-import { derivedId, factsOf, type RecordFacts } from "../pipeline/index.ts";
+import { derivedId, type RecordFacts, readFacts } from "../pipeline/index.ts";
 import { unbracket, WarcReader } from "../warc/index.ts";
 import type { ArchiveCore } from "./archive-core.ts";
 import { archiveKey, DIGEST_HALF, type RecordPlace } from "./capture-row.ts";
 import { type FoundCapture, type Framing, urlHash } from "./catalogue.ts";
+import { belongsTo } from "./companions.ts";
 import { adoptedInput, listSegments, openArchive, segmentPath } from "./segments.ts";
 
 export interface CompactOptions {
@@ -42,7 +42,7 @@ export function compactArchive(core: ArchiveCore, options: CompactOptions): Comp
 class Compaction {
   private readonly core: ArchiveCore;
   private readonly options: CompactOptions;
-  private readonly damaged: string[] = [];
+  private readonly damaged = new Set<string>();
 
   constructor(core: ArchiveCore, options: CompactOptions) {
     this.core = core;
@@ -58,14 +58,11 @@ class Compaction {
     core.segment.turn();
     let segments = 0;
     for (const [i, number] of numbers.entries()) {
-      if (this.deadShare(number) >= (options.deadShare ?? DEAD_SHARE)) {
-        this.move(number);
-        segments++;
-      }
+      if (this.deadShare(number) >= (options.deadShare ?? DEAD_SHARE) && this.move(number)) segments++;
       options.onProgress?.(i + 1, numbers.length);
     }
     core.commit();
-    return { segments, bytesBefore, bytesAfter: this.size(), damaged: this.damaged };
+    return { segments, bytesBefore, bytesAfter: this.size(), damaged: [...this.damaged] };
   }
 
   private size(): number {
@@ -92,24 +89,23 @@ class Compaction {
     const path = segmentPath(paths.segments, number);
     const { source } = openArchive(disk, adoptedInput(path, 0));
     let isSound = true;
-    const onWarning = (warning: Warning) => {
-      if (isDamage(warning)) isSound = false;
-    };
-    const reader = new WarcReader(source, { onWarning });
+    let end = 0;
+    const reader = new WarcReader(source, { onWarning: () => {} });
     let companionOf: { readonly id: string | undefined; readonly isAlive: boolean } | undefined;
     let held: RecordFacts[] = [];
     const release = (capture: Judged | undefined) => {
       for (const facts of held) {
-        const belongs = capture !== undefined && isWith(facts, capture.facts);
+        const belongs = capture !== undefined && belongsTo(facts, capture.facts);
         use({ facts, isAlive: belongs ? capture.isAlive : true, captures: [], isOriginal: false });
       }
       held = [];
     };
     try {
-      for (let record = reader.next(); record !== undefined && isSound; record = reader.next()) {
-        const facts = factsOf(record, "", () => {});
-        if (facts.length === undefined) isSound = false;
-        else if (facts.capture !== undefined) {
+      for (const facts of readFacts(reader, "")) {
+        isSound = facts.damaged === undefined && facts.length !== undefined && facts.offset === end;
+        if (!isSound) break;
+        end += facts.length!;
+        if (facts.capture !== undefined) {
           const judged = this.judgeCapture(number, facts);
           release(judged);
           use(judged);
@@ -118,12 +114,13 @@ class Compaction {
           use({ facts, isAlive: companionOf.isAlive, captures: [], isOriginal: false });
         } else held.push(facts);
       }
+      isSound &&= end === source.size;
       release(undefined);
     } finally {
       reader.close();
       source.close?.();
     }
-    if (!isSound) this.damaged.push(path);
+    if (!isSound) this.damaged.add(path);
     return isSound;
   }
 
@@ -144,23 +141,25 @@ class Compaction {
     return this.core.catalogue.original(Buffer.from(capture.sha256, "hex").subarray(0, DIGEST_HALF), framing);
   }
 
-  private move(number: number): void {
+  /** Whether the segment is gone. */
+  private move(number: number): boolean {
     const { core } = this;
     const { catalogue, disk, paths } = core;
     const isSound = this.judge(number, (judged) => this.carry(number, judged));
-    if (!isSound) return;
+    if (!isSound) return false;
     core.commit();
     // Nothing may lead here any more; it is looked up once more, for a mistake would cost a capture.
     let isLedTo = false;
     this.judge(number, ({ captures, isOriginal }) => {
       isLedTo ||= captures.length > 0 || isOriginal;
     });
-    if (isLedTo) return;
+    if (isLedTo) return false;
     catalogue.putSegment(number, undefined);
     core.commit();
     core.shelf.forget(number);
     disk.remove(segmentPath(paths.segments, number));
     disk.syncFolder(paths.segments);
+    return true;
   }
 
   private carry(number: number, { facts, isAlive, captures, isOriginal }: Judged): void {
@@ -182,9 +181,4 @@ class Compaction {
   private isWarcinfoOf(number: number, { id }: RecordFacts): boolean {
     return id === unbracket(derivedId("segment", this.core.settings.id, String(number)));
   }
-}
-
-function isWith(note: RecordFacts, capture: RecordFacts): boolean {
-  if (capture.id !== undefined && note.with?.includes(capture.id) === true) return true;
-  return note.id !== undefined && capture.with?.includes(note.id) === true;
 }

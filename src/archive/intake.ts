@@ -13,8 +13,17 @@ import { derivedId, factsOf, type Input, type RecordFacts } from "../pipeline/in
 import { hostOf } from "../url/index.ts";
 import { type OriginalReference, WarcWriter } from "../warc/index.ts";
 import type { ActiveSegment } from "./active-segment.ts";
-import { archiveKey, DIGEST_HALF, hasSameId, isSameRecord, noteHash, type RecordPlace } from "./capture-row.ts";
+import {
+  archiveKey,
+  type CaptureKind,
+  DIGEST_HALF,
+  hasSameId,
+  isSameRecord,
+  noteHash,
+  type RecordPlace,
+} from "./capture-row.ts";
 import { type CaptureKey, type Catalogue, urlHash } from "./catalogue.ts";
+import { belongsTo } from "./companions.ts";
 import { type Indexer, markOf } from "./indexer.ts";
 import { IntakeSource } from "./intake-source.ts";
 import type { ReadmitEntry, RemovedCapture } from "./journal.ts";
@@ -123,16 +132,22 @@ export class Intake implements Disposable {
       this.counts.damaged++;
       return;
     }
+    if (facts.capture !== undefined) this.takeCapture(facts);
+    else this.attempt(facts, () => this.takeNote(facts));
+  }
+
+  /** Writes something; a record that cannot be taken is told of, and nothing of it stays. Entering it comes later. */
+  private attempt<T>(facts: RecordFacts, write: () => T): T | undefined {
     const { segment } = this.parts;
     const before = segment.position;
     try {
-      if (facts.capture !== undefined) this.takeCapture(facts);
-      else this.takeNote(facts);
+      return write();
     } catch (error) {
       if (!(error instanceof ArchiveError) || !this.isOfRecord(error)) throw error;
-      segment.undo(before);
+      if (before !== undefined) segment.undo(before);
       this.counts.damaged++;
       this.warn(facts, "HT_RECORD_TRUNCATED", `left out: ${error.message}`);
+      return undefined;
     }
   }
 
@@ -143,7 +158,7 @@ export class Intake implements Disposable {
 
   private takeCapture(facts: RecordFacts): void {
     const held = this.held.splice(0);
-    const companions = held.filter((note) => belongs(note, facts));
+    const companions = held.filter((note) => belongsTo(note, facts));
     for (const note of held) if (!companions.includes(note)) this.keepNote(note);
     const fate = this.decide(facts);
     const isKept = fate.kind !== "passed";
@@ -151,28 +166,27 @@ export class Intake implements Disposable {
     this.last = undefined;
     if (!isKept) return;
     this.beginSource(facts);
-    const { segment, indexer } = this.parts;
+    const written = this.attempt(facts, () => this.write(facts, companions, fate));
+    if (written === undefined) return;
+    const { place, before, hit } = written;
+    const kind = kindOf(facts, hit !== undefined);
+    const key = this.parts.indexer.enter(facts, { kind, place, before, source: this.sourceNumber });
+    this.last = { id: facts.id, key, segment: place.segment, end: place.offset + place.length };
+    this.count(facts, hit);
+    if (kind === "response" || kind === "resource") this.parts.references.learn(facts, place);
+  }
+
+  /** Writes a capture behind what belongs to it: as it is, or as a revisit if it is a duplicate (then `hit` is there). */
+  private write(facts: RecordFacts, companions: readonly RecordFacts[], fate: Fate) {
+    this.parts.catalogue.freeKey(urlHash(archiveKey(facts.uri)), facts.timeMs ?? 0);
     const before = companions.reduce((sum, note) => sum + this.keep(note).length, 0);
     const revisit = fate.kind === "duplicate" ? this.source!.revisit(facts, fate.original) : undefined;
-    const place =
-      revisit === undefined
-        ? this.keep(facts)
-        : segment.append((sink) => {
-            for (const piece of revisit) sink.write(piece);
-          });
-    this.counts.bytesKept += revisit === undefined ? 0 : place.length;
-    const kind =
-      facts.type === "revisit"
-        ? facts.capture!.isOurs === true
-          ? "replaced"
-          : "revisit"
-        : revisit === undefined
-          ? (facts.type as "response" | "resource")
-          : "replaced";
-    const key = indexer.enter(facts, { kind, place, before, source: this.sourceNumber });
-    this.last = { id: facts.id, key, segment: place.segment, end: place.offset + place.length };
-    this.count(facts, revisit === undefined ? undefined : (fate as { hit: HitKind }).hit);
-    if (kind === "response" || kind === "resource") this.parts.references.learn(facts, place);
+    if (fate.kind !== "duplicate" || revisit === undefined) return { place: this.keep(facts), before, hit: undefined };
+    const place = this.parts.segment.append((sink) => {
+      for (const piece of revisit) sink.write(piece);
+    });
+    this.counts.bytesKept += place.length;
+    return { place, before, hit: fate.hit };
   }
 
   private count(facts: RecordFacts, hit: HitKind | undefined): void {
@@ -364,7 +378,7 @@ function mayKeepClaim({ capture }: RecordFacts, original: KnownOriginal): boolea
   return capture!.claimsStored !== true || capture!.claim === original.claim;
 }
 
-function belongs(note: RecordFacts, capture: RecordFacts): boolean {
-  if (capture.id !== undefined && note.with?.includes(capture.id) === true) return true;
-  return note.id !== undefined && capture.with?.includes(note.id) === true;
+function kindOf({ type, capture }: RecordFacts, isReplaced: boolean): CaptureKind {
+  if (isReplaced || capture!.isOurs === true) return "replaced";
+  return type as "response" | "resource" | "revisit";
 }

@@ -3,14 +3,12 @@
  * stops it, the next one who opens the archive for writing goes on.
  */
 import { type Disk, removeTree } from "../disk/index.ts";
-import type { Input, RecordFacts } from "../pipeline/index.ts";
+import type { Input } from "../pipeline/index.ts";
 import { ArchiveCore, type WriterOptions } from "./archive-core.ts";
 import { archivePaths, listTimelines, readSettings } from "./archive-folder.ts";
 import { loadForInputs } from "./load-zstd.ts";
-import { dropUnused } from "./removal.ts";
-import { SegmentEntry } from "./segment-entry.ts";
+import type { SegmentEntry } from "./segment-entry.ts";
 import { adoptedInput, listSegments, segmentPath } from "./segments.ts";
-import { sourceIn, sourceNumberOf } from "./source-record.ts";
 import { type TakeOptions, takeFacts } from "./take-facts.ts";
 
 export async function rebuildArchive(
@@ -53,10 +51,9 @@ export async function rebuildArchive(
         const source = adopted === undefined ? core.lastSource() : core.lastSource() + 1;
         if (adopted !== undefined) catalogue.putSource(source, { name: adopted.path, addedMs: core.clock.now() });
         end = 0;
-        entry = new SegmentEntry(catalogue, core.indexer, numbers[at]!, source);
+        entry = core.segmentEntry(numbers[at]!, source);
       },
       take: (facts) => {
-        enterSource(core, numbers[at]!, facts);
         entry!.take(facts);
         if (facts.damaged === undefined && facts.length !== undefined) end = facts.offset + facts.length;
       },
@@ -68,22 +65,12 @@ export async function rebuildArchive(
         else catalogue.putSegment(numbers[at]!, { adopted, end: input.size! });
       },
     });
+    catalogue.setUnfinished(false);
     core.commit();
-    dropUnused(catalogue, removed);
-    core.commit();
+    core.drop(removed);
     const { captures, contents } = catalogue.state;
     return { captures, contents };
   } finally {
     await core.close();
   }
-}
-
-function enterSource(
-  { catalogue, shelf }: ArchiveCore,
-  segment: number,
-  { uri, offset, length = 0, inner = 0 }: RecordFacts,
-): void {
-  if (sourceNumberOf(uri) === undefined) return;
-  const source = shelf.read({ segment, offset, length, inner }, sourceIn);
-  if (source !== undefined) catalogue.putSource(source.number, source.row);
 }

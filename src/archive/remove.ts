@@ -9,7 +9,6 @@ import { CaptureReader } from "./capture-reader.ts";
 import { archiveKey, DIGEST_HALF } from "./capture-row.ts";
 import { type FoundCapture, timeOf, urlHash } from "./catalogue.ts";
 import type { RemovedCapture } from "./journal.ts";
-import { dropUnused } from "./removal.ts";
 
 /** Which captures: of a URL, a host and all below it, or a prefix; or those with a payload. The span holds for all. */
 export interface Selection {
@@ -63,8 +62,7 @@ export function removeCaptures(core: ArchiveCore, selection: Selection, options:
   }
   const before = catalogue.state.contents;
   core.forgetRemoved();
-  dropUnused(catalogue, digests.values());
-  core.commit();
+  core.drop(digests.values());
   return { captures, contents: before - catalogue.state.contents };
 }
 

@@ -5,8 +5,10 @@
 import type { RecordFacts } from "../pipeline/index.ts";
 import { archiveKey, DIGEST_HALF, isSameRecord, noteHash } from "./capture-row.ts";
 import { type CaptureKey, type Catalogue, urlHash } from "./catalogue.ts";
+import { belongsTo } from "./companions.ts";
 import { type Indexer, markOf } from "./indexer.ts";
-import { sourceNumberOf } from "./source-record.ts";
+import type { RecordShelf } from "./segments.ts";
+import { sourceIn, sourceNumberOf } from "./source-record.ts";
 
 export interface EntryCounts {
   captures: number;
@@ -21,15 +23,17 @@ export class SegmentEntry {
   readonly removedDigests: Buffer[] = [];
   private readonly catalogue: Catalogue;
   private readonly indexer: Indexer;
+  private readonly shelf: RecordShelf;
   private readonly segment: number;
   private source: number;
   /** Records that are no captures, right before what comes next. */
   private held: RecordFacts[] = [];
   private last: { readonly id: string | undefined; readonly key: CaptureKey; end: number } | undefined;
 
-  constructor(catalogue: Catalogue, indexer: Indexer, segment: number, source: number) {
+  constructor(catalogue: Catalogue, indexer: Indexer, shelf: RecordShelf, segment: number, source: number) {
     this.catalogue = catalogue;
     this.indexer = indexer;
+    this.shelf = shelf;
     this.segment = segment;
     this.source = source;
   }
@@ -51,7 +55,7 @@ export class SegmentEntry {
   }
 
   private takeNote(facts: RecordFacts): void {
-    this.source = sourceNumberOf(facts.uri) ?? this.source;
+    if (sourceNumberOf(facts.uri) !== undefined) this.takeSource(facts);
     const { last } = this;
     if (last?.id !== undefined && last.end === facts.offset && facts.with?.includes(last.id) === true) {
       const length = facts.length ?? 0;
@@ -60,6 +64,13 @@ export class SegmentEntry {
       return;
     }
     this.held.push(facts);
+  }
+
+  private takeSource({ offset, length = 0, inner = 0 }: RecordFacts): void {
+    const source = this.shelf.read({ segment: this.segment, offset, length, inner }, sourceIn);
+    if (source === undefined) return;
+    this.source = source.number;
+    this.catalogue.putSource(source.number, source.row);
   }
 
   private takeCapture(facts: RecordFacts): void {
@@ -106,8 +117,7 @@ function halfOf(sha256: string): Buffer {
   return Buffer.from(sha256.slice(0, 2 * DIGEST_HALF), "hex");
 }
 
+/** Whether a note belongs to the capture, and ends where the capture or another of its notes begins. */
 function isCompanion(note: RecordFacts, capture: RecordFacts, end: number): boolean {
-  if (note.length === undefined || note.offset + note.length !== end) return false;
-  if (capture.id !== undefined && note.with?.includes(capture.id) === true) return true;
-  return note.id !== undefined && capture.with?.includes(note.id) === true;
+  return note.length !== undefined && note.offset + note.length === end && belongsTo(note, capture);
 }

@@ -255,3 +255,10 @@ export class SegmentWriter implements Disposable {
     this.file.close();
   }
 }
+
+/** Cuts a segment off at this position, durably. */
+export function cutSegment(disk: Disk, folder: string, number: number, end: number): void {
+  using file = disk.open(segmentPath(folder, number), "update");
+  file.truncate(end);
+  file.sync();
+}

@@ -22,12 +22,13 @@ export async function takeFacts(
 ): Promise<number> {
   const { signal, onProgress, threads = 1 } = options;
   let skipped = 0;
-  /** What went wrong here is no fault of the input that was being read. */
+  /** What goes wrong here is no fault of the input that is being read. */
   let failure: { readonly error: unknown } | undefined;
   const guard = (action: () => void) => {
     if (failure !== undefined) throw failure.error;
     try {
-      action();
+      if (signal?.aborted === true) throw new ArchiveError("HT_INTERRUPTED", "interrupted; what was taken stays");
+      core.guard(action);
     } catch (error) {
       failure = { error };
       throw error;
@@ -36,7 +37,6 @@ export async function takeFacts(
   const feed = new FactsFeed(inputs, {
     ...sink,
     take: (facts) => {
-      if (signal?.aborted === true) throw new ArchiveError("HT_INTERRUPTED", "interrupted; what was taken stays");
       sink.take(facts);
       core.commitWhereDue();
     },
@@ -60,7 +60,7 @@ export async function takeFacts(
       },
     );
   } catch (error) {
-    if (signal?.aborted === true) core.commit();
+    if (error instanceof ArchiveError && error.code === "HT_INTERRUPTED") core.commit();
     throw error;
   }
   return skipped;

@@ -20,7 +20,7 @@ export type { RecordListing } from "./listing.ts";
 export * from "./manifest-line.ts";
 export * from "./orphans.ts";
 export { loadForZstd } from "./part.ts";
-export { type CaptureFacts, damageOf, factsOf, type RecordFacts } from "./record-facts.ts";
+export { type CaptureFacts, damageOf, factsOf, type RecordFacts, readFacts } from "./record-facts.ts";
 export type * from "./report/shape.ts";
 export { Expansion } from "./restore/expand.ts";
 export type { SubsetFilter } from "./restore/filter.ts";

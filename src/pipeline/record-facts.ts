@@ -13,6 +13,7 @@ import {
   refersToOf,
   scanRecord,
   unbracket,
+  type WarcReader,
   type WarcRecord,
 } from "../warc/index.ts";
 import { arcLineOf, arcMime, derivedId } from "./arc-conversion.ts";
@@ -71,29 +72,53 @@ export interface RecordFacts {
 
 const CAPTURE_TYPES = new Set(["response", "resource", "revisit"]);
 
-export function createFactsTask(): RecordTask {
-  let name = "";
-  /** Whether a member holds its checksum is known only when the next record has been asked for. */
-  let last: { readonly facts: RecordFacts; readonly record: WarcRecord } | undefined;
-  const tellLast = (): string => {
-    if (last === undefined) return "";
-    const { facts, record } = last;
-    last = undefined;
+/** Whether a member holds its checksum is known only when the next record has been asked for: facts wait until then. */
+class LateFacts {
+  private last: { readonly facts: RecordFacts; readonly record: WarcRecord } | undefined;
+
+  /** The facts of the record before this one. */
+  push(facts: RecordFacts, record: WarcRecord): RecordFacts | undefined {
+    const before = this.take();
+    this.last = { facts, record };
+    return before;
+  }
+
+  /** The facts of the last record, once there is no other. */
+  take(): RecordFacts | undefined {
+    if (this.last === undefined) return undefined;
+    const { facts, record } = this.last;
+    this.last = undefined;
     // Those of the next one may be among them by now.
     const own = record.warnings.filter(({ offset }) => offset === facts.offset);
-    return `${JSON.stringify({ ...facts, damaged: facts.damaged ?? damageOf(own) })}\n`;
-  };
+    return { ...facts, damaged: facts.damaged ?? damageOf(own) };
+  }
+}
+
+export function createFactsTask(): RecordTask {
+  let name = "";
+  const late = new LateFacts();
+  const tell = (facts: RecordFacts | undefined) => (facts === undefined ? "" : `${JSON.stringify(facts)}\n`);
   return {
     beginFile(file) {
       name = file.replace(/^.*[/!]/, "");
     },
-    record(record, warn) {
-      const text = tellLast();
-      last = { facts: factsOf(record, name, warn), record };
-      return text;
-    },
-    endFile: tellLast,
+    record: (record, warn) => tell(late.push(factsOf(record, name, warn), record)),
+    endFile: () => tell(late.take()),
   };
+}
+
+/** The facts of all records that a reader gives. `name` is that of the file, without folders. */
+export function* readFacts(reader: WarcReader, name: string): Generator<RecordFacts> {
+  const late = new LateFacts();
+  for (let record = reader.next(); record !== undefined; record = reader.next()) {
+    const facts = late.push(
+      factsOf(record, name, () => {}),
+      record,
+    );
+    if (facts !== undefined) yield facts;
+  }
+  const last = late.take();
+  if (last !== undefined) yield last;
 }
 
 /** Behind one of these the rest of a record is missing. */

@@ -44,8 +44,8 @@ export function openReader(disk: Disk): Promise<Archive> {
   return Archive.open(disk, FOLDER, { openStore });
 }
 
-export async function rebuild(disk: Disk): Promise<void> {
-  await ArchiveWriter.rebuild(disk, FOLDER, { openStore });
+export async function rebuild(disk: Disk, options: WriterOptions = {}): Promise<void> {
+  await ArchiveWriter.rebuild(disk, FOLDER, { openStore, ...options });
 }
 
 /** What the doctor finds, having looked at everything. */

@@ -6,6 +6,7 @@ import {
   makeInput,
   openReader,
   openWriter,
+  rebuild,
   type Visit,
   visitBytes,
   visitId,
@@ -13,7 +14,7 @@ import {
 import { noise } from "../../src/testing/capture-text.ts";
 import { newSeed } from "../../src/testing/dice.ts";
 import { everyFullDisk, everyMoment } from "../../src/testing/every-stop.ts";
-import type { ForgetfulDisk } from "../../src/testing/forgetful-disk.ts";
+import { ForgetfulDisk } from "../../src/testing/forgetful-disk.ts";
 
 const DAY_MS = 86_400_000;
 const PAYLOADS = [noise("one", 700), noise("two", 700), noise("three", 900)] as const;
@@ -139,4 +140,75 @@ describe("an archive", () => {
       },
     );
   });
+
+  it("acknowledges nothing after a sync that failed, however often it is asked", { timeout: 300_000 }, async () => {
+    for (let failSyncAt = 1; ; failSyncAt++) {
+      const before = new ForgetfulDisk();
+      const inputs = [FIRST, SECOND].map((visits) => makeInput(before, visits.map(visitBytes)));
+      const disk = before.reopen({ data: "keep", names: "keep", seed: 0 }, { failSyncAt });
+      let sure: Visit[] = [];
+      let failures = 0;
+      try {
+        await using writer = openWriter(disk, { segmentSizeBytes: 3000 });
+        for (const [i, input] of [...inputs, ...inputs].entries()) {
+          try {
+            await writer.add([input]);
+            sure = [...sure, ...[FIRST, SECOND][i % 2]!];
+          } catch {
+            failures++;
+          }
+        }
+      } catch {
+        failures++;
+      }
+      await checkArchive(disk.reopen({ data: "drop", names: "drop", seed: 0 }), {
+        sure: [...new Set(sure)],
+        maybe: [...FIRST, ...SECOND].filter((each) => !sure.includes(each)),
+      });
+      if (failures === 0) break;
+    }
+  });
+
+  it("keeps what stands behind damage when a rebuild was cut off", { timeout: 300_000 }, async () => {
+    const sound = new ForgetfulDisk();
+    const days = Array.from({ length: 12 }, (_, day) => visit(`day-${day}`, day, 0));
+    const visits = days.map((each, day) => ({ ...each, payload: noise(`day ${day}`, 500) }));
+    {
+      await using writer = openWriter(sound, { segmentSizeBytes: 4000 });
+      await writer.add([makeInput(sound, visits.map(visitBytes))]);
+    }
+    const [segment] = sound
+      .list("/archive/volumes/0/segments")
+      .map(({ name }) => `/archive/volumes/0/segments/${name}`);
+    rot(sound, segment!, 2000);
+    const size = sound.stat(segment!)!.sizeBytes;
+    let reachable = 0;
+    for (let stopAt = 1; ; stopAt++) {
+      const disk = sound.reopen({ data: "keep", names: "keep", seed: 0 }, { stopAt });
+      await rebuild(disk, { commitChangeCount: 4 }).catch((error: unknown) => {
+        if (!disk.operations.stopped) throw error;
+      });
+      const left = disk.reopen({ data: "keep", names: "keep", seed: 0 });
+      {
+        await using _ = openWriter(left, { segmentSizeBytes: 4000 });
+      }
+      expect(left.stat(segment!)!.sizeBytes).toBe(size);
+      await using archive = await openReader(left);
+      const count = visits.filter(({ uri }) => [...archive.captures(uri)].length > 0).length;
+      expect(count).toBeGreaterThanOrEqual(visits.length - 2);
+      reachable = count;
+      if (!disk.operations.stopped) break;
+    }
+    expect(reachable).toBeLessThan(visits.length);
+  });
 });
+
+/** Changes a byte, as disks do over the years. */
+function rot(disk: ForgetfulDisk, path: string, position: number): void {
+  using file = disk.open(path, "update");
+  const byte = Buffer.alloc(1);
+  file.read(byte, position);
+  byte[0]! ^= 0xff;
+  file.write(byte, position);
+  file.sync();
+}
