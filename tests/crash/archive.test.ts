@@ -203,12 +203,15 @@ describe("an archive", () => {
   });
 });
 
-/** Changes a byte, as disks do over the years. */
+/**
+ * Changes bytes, as disks do over the years: more than the ten of a gzip header, of which some mean nothing, so that a
+ * record is damaged wherever they lie.
+ */
 function rot(disk: ForgetfulDisk, path: string, position: number): void {
   using file = disk.open(path, "update");
-  const byte = Buffer.alloc(1);
-  file.read(byte, position);
-  byte[0]! ^= 0xff;
-  file.write(byte, position);
+  const bytes = Buffer.alloc(24);
+  file.read(bytes, position);
+  for (const [i, byte] of bytes.entries()) bytes[i] = byte ^ 0xff;
+  file.write(bytes, position);
   file.sync();
 }
