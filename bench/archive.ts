@@ -41,7 +41,7 @@ function laterCrawls(files: readonly string[]): string[] {
 }
 
 async function adding(files: readonly string[], rounds: number): Promise<Row[]> {
-  const main = join(root, "dist/cli/main.js");
+  const main = join(root, "dist/bin/holotype.js");
   const folder = join(work, "out-archive");
   const add = (name: string, inputs: readonly string[], before: () => void): Contender => ({
     name,
@@ -140,7 +140,7 @@ async function asking(captures: number): Promise<Row[]> {
     for (const _ of archive.slice(Date.UTC(2016, 0, 1))) results++;
     best = Math.max(best, results / ((performance.now() - from) / 1000));
   }
-  const main = join(root, "dist/cli/main.js");
+  const main = join(root, "dist/bin/holotype.js");
   const first = await interleave(
     [
       {
@@ -164,7 +164,7 @@ function keeping(): Row[] {
   const sites = join(root, "..", "shared", "corpus", "sites");
   if (!existsSync(sites)) return [];
   const rows: Row[] = [];
-  const main = join(root, "dist/cli/main.js");
+  const main = join(root, "dist/bin/holotype.js");
   for (const site of readdirSync(sites)) {
     const [archive, output] = [join(work, "out-site-archive"), join(work, "out-site-dedup")];
     for (const folder of [archive, output]) rmSync(folder, { recursive: true, force: true });

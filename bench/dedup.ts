@@ -12,7 +12,7 @@ const ROUNDS = 3;
 
 export async function run(quick: boolean): Promise<Row[]> {
   const files = prepareCorpus(quick ? { files: 2, megabytesEach: 32 } : { files: 4, megabytesEach: 256 });
-  const main = join(root, "dist/cli/main.js");
+  const main = join(root, "dist/bin/holotype.js");
   const out = (name: string) => join(work, `out-${name}`);
   const clear = (name: string) => () => {
     rmSync(out(name), { recursive: true, force: true });

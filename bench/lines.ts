@@ -8,7 +8,7 @@ import { limitRow, type Row } from "./report.ts";
 export async function run(quick: boolean): Promise<Row[]> {
   const millions = quick ? 1 : 20;
   const manifest = makeManifest(millions);
-  const main = join(root, "dist/cli/main.js");
+  const main = join(root, "dist/bin/holotype.js");
   const out = join(work, "out-lines");
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });

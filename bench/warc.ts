@@ -22,7 +22,7 @@ export async function run(quick: boolean): Promise<Row[]> {
   /** What is measured is what everybody has, unless `libdeflate` is asked for. */
   const command = (libdeflate: boolean, ...args: readonly string[]) => ({
     command: process.execPath,
-    args: [...(accelerated && !libdeflate ? ["--import", switchOff] : []), join(root, "dist/cli/main.js"), ...args],
+    args: [...(accelerated && !libdeflate ? ["--import", switchOff] : []), join(root, "dist/bin/holotype.js"), ...args],
   });
   const manifest = (digest: string, threads: number): Contender => ({
     name: `holotype ${digest} x${threads}`,

@@ -39,4 +39,5 @@ export function install() {
 
 export function build() {
   run(process.execPath, [bin("tsc"), "-p", "tsconfig.build.json"]);
+  run(process.execPath, [join(root, "scripts", "bundle.mjs")]);
 }

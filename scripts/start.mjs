@@ -11,7 +11,7 @@ build();
 
 function holotype(...args) {
   console.log(`\n$ holotype ${args.join(" ")}`);
-  run(process.execPath, [`${root}/dist/cli/main.js`, ...args]);
+  run(process.execPath, [`${root}/dist/bin/holotype.js`, ...args]);
 }
 
 const folder = mkdtempSync(join(tmpdir(), "holotype-start-"));
@@ -30,4 +30,4 @@ holotype("verify", deduplicated, "--against", "samples");
 holotype("restore", deduplicated, "-o", join(folder, "restored"));
 console.log(`\nThe archive: ${archive[1]}`);
 console.log(`The report: ${join(deduplicated, "holotype-job", "report.html")}`);
-console.log("Next: node dist/cli/main.js --help");
+console.log("Next: node dist/bin/holotype.js --help");

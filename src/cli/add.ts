@@ -10,7 +10,7 @@ import { type Arguments, type Command, type OptionSpecs, parseCount, requireFile
 import { POLICY_OPTIONS, parsePolicy } from "./dedup.ts";
 import { Interruption } from "./interruption.ts";
 import { takeInputs } from "./survey-run.ts";
-import { formatCount, formatSize, ProgressLine, say, tellSkipped, tellWarning } from "./talk.ts";
+import { formatCount, formatNumber, formatSize, ProgressLine, say, tellSkipped, tellWarning } from "./talk.ts";
 
 const WARNINGS_SHOWN_MAX = 20;
 const THREADS_MAX = 256;
@@ -158,12 +158,12 @@ function toJson(archive: string, report: AddReport | AdoptReport, skipped: numbe
 function format(report: AddReport | AdoptReport, skipped: number): string {
   const { captures, known, removed, damaged } = report;
   const passed = [
-    ...(known > 0 ? [`${tell(known)} known`] : []),
-    ...(removed > 0 ? [`${tell(removed)} removed before`] : []),
+    ...(known > 0 ? [`${formatNumber(known)} known`] : []),
+    ...(removed > 0 ? [`${formatNumber(removed)} removed before`] : []),
   ];
   const rows: [string, string][] = [
     ["files", "tally" in report ? formatFiles(report) : formatAdopted(report)],
-    ["captures", [`${tell(captures)} new`, ...passed].join(", ")],
+    ["captures", [`${formatNumber(captures)} new`, ...passed].join(", ")],
     ...("tally" in report ? formatTaken(report) : []),
   ];
   if (damaged > 0) rows.push(["damaged", `${formatCount(damaged, "record")}, not taken`]);
@@ -171,25 +171,24 @@ function format(report: AddReport | AdoptReport, skipped: number): string {
   return rows.map(([name, value]) => `${name.padEnd(12)}${value}\n`).join("");
 }
 
-function tell(count: number): string {
-  return count.toLocaleString("en");
-}
-
 function formatFiles({ files, records }: AddReport): string {
   return `${formatCount(files, "file")}, ${formatCount(records, "record")}`;
 }
 
 function formatAdopted({ files, adoptedBefore }: AdoptReport): string {
-  return `${tell(files)} adopted where they lie${adoptedBefore > 0 ? `, ${tell(adoptedBefore)} before` : ""}`;
+  return `${formatNumber(files)} adopted where they lie${adoptedBefore > 0 ? `, ${formatNumber(adoptedBefore)} before` : ""}`;
 }
 
 function formatTaken(report: AddReport): [string, string][] {
   const { contents, duplicates, acrossTime, acrossLocation, revisits, pending, bytesIn, bytesKept } = report;
   const share = bytesIn === 0 ? 0 : 1 - bytesKept / bytesIn;
   return [
-    ["contents", `${tell(contents)} new`],
-    ["duplicates", `${tell(duplicates)}: ${tell(acrossTime)} across time, ${tell(acrossLocation)} across location`],
-    ["revisits", `${tell(revisits)} new; in the whole archive ${tell(pending)} without an original`],
+    ["contents", `${formatNumber(contents)} new`],
+    [
+      "duplicates",
+      `${formatNumber(duplicates)}: ${formatNumber(acrossTime)} across time, ${formatNumber(acrossLocation)} across location`,
+    ],
+    ["revisits", `${formatNumber(revisits)} new; in the whole archive ${formatNumber(pending)} without an original`],
     ["size", `${formatSize(bytesIn)} in, ${formatSize(bytesKept)} kept (${(share * 100).toFixed(1)} % saved)`],
   ];
 }

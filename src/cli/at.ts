@@ -4,6 +4,7 @@ import { type ByteSink, createDurably, nodeDisk, writeStandardOutput } from "../
 import { ARCHIVE_OPTION, openToAsk, parseAsOf, parseSince, requireWords } from "./archive-option.ts";
 import type { Command } from "./command.ts";
 import { formatCapture, formatEnd, hasPayload, lifespanJson, type ToldCapture, tellCapture } from "./lifespan-text.ts";
+import { formatNumber } from "./talk.ts";
 
 export const at: Command = {
   name: "at",
@@ -133,7 +134,7 @@ class Answer {
       ["birth", formatIso(lifespan.birth)],
       ["end", formatEnd(lifespan)],
       ["last seen", formatIso(lifespan.lastSeen)],
-      ["captures", lifespan.captures.toLocaleString("en")],
+      ["captures", formatNumber(lifespan.captures)],
       ["certainty", this.formatCertainty()],
       ["status", `${lifespan.status ?? "-"}`],
       ["mime", lifespan.mime ?? "-"],

@@ -4,7 +4,7 @@ import type { Policy } from "../dedup/index.ts";
 import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import { type DedupOptions, type DedupResult, dedup as dedupFiles } from "../pipeline/index.ts";
 import { type Arguments, type Command, type OptionSpecs, parseChoice, parseCount, requireFiles } from "./command.ts";
-import { formatCount, formatSize, StageLine, say, tellSkipped, tellWarning } from "./talk.ts";
+import { formatCount, formatNumber, formatSize, StageLine, say, tellSkipped, tellWarning } from "./talk.ts";
 import { VERSION } from "./version.ts";
 
 const WARNINGS_SHOWN_MAX = 20;
@@ -143,15 +143,15 @@ function formatResult(result: DedupResult, dryRun: boolean): string {
   const share = result.bytesBefore === 0 ? 0 : saved / result.bytesBefore;
   const left = Object.entries(result.left);
   const rows: [string, string][] = [
-    ["files", `${formatCount(result.files, "file")}, ${result.filesChanged.toLocaleString("en")} with duplicates`],
+    ["files", `${formatCount(result.files, "file")}, ${formatNumber(result.filesChanged)} with duplicates`],
     ["records", `${formatCount(result.records, "record")} with a payload`],
     [
       "duplicates",
-      `${result.duplicates.toLocaleString("en")} found, ${result.replaced.toLocaleString("en")} ${dryRun ? "would be replaced" : "replaced"}`,
+      `${formatNumber(result.duplicates)} found, ${formatNumber(result.replaced)} ${dryRun ? "would be replaced" : "replaced"}`,
     ],
-    ...left.map(([reason, count]): [string, string] => ["", `${count.toLocaleString("en")} left (${reason})`]),
+    ...left.map(([reason, count]): [string, string] => ["", `${formatNumber(count)} left (${reason})`]),
     ["size", `${formatSize(result.bytesBefore)} → ${formatSize(result.bytesAfter)}`],
-    ["saved", `${formatSize(saved)} (${(share * 100).toFixed(1)} %), ${saved.toLocaleString("en")} bytes`],
+    ["saved", `${formatSize(saved)} (${(share * 100).toFixed(1)} %), ${formatNumber(saved)} bytes`],
   ];
   if (result.collisions > 0) rows.push(["collisions", `${result.collisions}: one digest, other bytes; told apart`]);
   if (result.orphans > 0) rows.push(["orphans", `${result.orphans} revisits of the input lead to no original`]);

@@ -6,7 +6,7 @@ import { loadZstd } from "../warc/index.ts";
 import { ARCHIVE_OPTION, archiveFolder, parseAsOf, parseScope, parseSince, SCOPE_OPTIONS } from "./archive-option.ts";
 import { type Arguments, type Command, parseChoice, parseCount } from "./command.ts";
 import { Interruption } from "./interruption.ts";
-import { formatCount, formatSize, say, tellWarning } from "./talk.ts";
+import { formatCount, formatNumber, formatSize, say, tellWarning } from "./talk.ts";
 import { VERSION } from "./version.ts";
 
 const WARNINGS_SHOWN_MAX = 20;
@@ -151,18 +151,17 @@ class ExportTalk implements Disposable {
 }
 
 function format(report: ExportReport, isDry: boolean): string {
-  const number = (count: number) => count.toLocaleString("en");
   const { captures, revisit, restored, expanded, orphan, pages, bytes, files } = report;
   const became = [
     [revisit, "as revisits"],
     [restored + expanded, "revisits as full records"],
     [orphan, "revisits without an original"],
   ] as const;
-  const told = became.flatMap(([count, name]) => (count > 0 ? [`${number(count)} ${name}`] : []));
+  const told = became.flatMap(([count, name]) => (count > 0 ? [`${formatNumber(count)} ${name}`] : []));
   const rows: [string, string][] = [
-    ["captures", [number(captures), ...told].join(", ")],
+    ["captures", [formatNumber(captures), ...told].join(", ")],
     ["size", `${formatSize(bytes)} of WARC`],
-    ...(pages > 0 ? [["pages", number(pages)] as [string, string]] : []),
+    ...(pages > 0 ? [["pages", formatNumber(pages)] as [string, string]] : []),
     ...files.map((file, i): [string, string] => [i === 0 ? "written" : "", file]),
   ];
   if (isDry) rows.push(["", "nothing was written"]);

@@ -13,7 +13,7 @@ import {
   type SubsetResult,
 } from "../pipeline/index.ts";
 import { type Arguments, type Command, parseCount, requireFiles } from "./command.ts";
-import { formatCount, formatSize, StageLine, say, tellSkipped, tellWarning } from "./talk.ts";
+import { formatCount, formatNumber, formatSize, StageLine, say, tellSkipped, tellWarning } from "./talk.ts";
 
 const THREADS_MAX = 256;
 const WARNINGS_SHOWN_MAX = 20;
@@ -201,12 +201,7 @@ function formatResult(result: RestoreResult): string {
   const { files } = result;
   const rows = files.map(({ output, restored, size, state, earlier, kept }) => {
     const more = earlier === 0 ? "" : `; ${formatCount(earlier, "revisit")} of an earlier dedup left`;
-    return [
-      output,
-      restored.toLocaleString("en"),
-      formatSize(size),
-      `${STATES[state]}${kept ? ", was there" : ""}${more}`,
-    ];
+    return [output, formatNumber(restored), formatSize(size), `${STATES[state]}${kept ? ", was there" : ""}${more}`];
   });
   const sums = summaryOf(result);
   const total = `${formatCount(files.length, "file")}, ${formatCount(sums.restored, "record")} restored, ${formatSize(sums.bytes)}`;
@@ -239,8 +234,8 @@ function sumsOf({ files, skipped, failed }: SubsetResult) {
 function formatSubset(result: SubsetResult): string {
   const rows = result.files.map(({ output, records, restored, expanded, size, kept }) => [
     output ?? "",
-    records.toLocaleString("en"),
-    (restored + expanded).toLocaleString("en"),
+    formatNumber(records),
+    formatNumber(restored + expanded),
     formatSize(size),
     kept ? "was there" : "",
   ]);
@@ -257,7 +252,7 @@ function formatSubset(result: SubsetResult): string {
 }
 
 function formatSums(total: string, counts: readonly [number, string][]): string {
-  const told = counts.filter(([count]) => count > 0).map(([count, name]) => `${count.toLocaleString("en")} ${name}`);
+  const told = counts.filter(([count]) => count > 0).map(([count, name]) => `${formatNumber(count)} ${name}`);
   return [total, ...told].join("; ");
 }
 

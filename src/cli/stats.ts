@@ -3,7 +3,7 @@ import { writeStandardOutput } from "../disk/index.ts";
 import { ARCHIVE_OPTION, archiveFolder, openToAsk, requireWords } from "./archive-option.ts";
 import { type Command, parseChoice } from "./command.ts";
 import { LineOutput } from "./manifest-text.ts";
-import { formatCount, formatSize } from "./talk.ts";
+import { formatCount, formatNumber, formatSize } from "./talk.ts";
 
 export const stats: Command = {
   name: "stats",
@@ -48,7 +48,7 @@ function formatRow(captures: string, contents: string, seen: string, kept: strin
 }
 
 function formatFigures({ captures, contents, bytesSeen, bytesKept }: Figures, name: string): string {
-  const counts = [captures, contents].map((count) => count.toLocaleString("en")) as [string, string];
+  const counts = [captures, contents].map(formatNumber) as [string, string];
   return formatRow(...counts, formatSize(bytesSeen), formatSize(bytesKept), name);
 }
 
@@ -56,8 +56,8 @@ function formatTotals(totals: ArchiveTotals): string {
   const { captures, contents, bytesSeen, bytesKept, pending, segments, segmentBytes, adopted, adoptedBytes } = totals;
   const share = bytesSeen === 0 ? 0 : 1 - bytesKept / bytesSeen;
   const rows: [string, string][] = [
-    ["captures", captures.toLocaleString("en")],
-    ["contents", contents.toLocaleString("en")],
+    ["captures", formatNumber(captures)],
+    ["contents", formatNumber(contents)],
     ["payloads", `${formatSize(bytesSeen)} seen, ${formatSize(bytesKept)} kept (${(share * 100).toFixed(1)} % saved)`],
     ["on disk", `${formatSize(segmentBytes)} in ${formatCount(segments, "segment")}`],
   ];

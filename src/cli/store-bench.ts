@@ -5,7 +5,7 @@ import { Codecs, type ContentKey, type Instance, openInstance } from "../store/i
 import { type Arguments, type Command, parseCount } from "./command.ts";
 import { Interruption } from "./interruption.ts";
 import { INSTANCE_OPTION, instancePath, openTarget } from "./store-option.ts";
-import { formatSize } from "./talk.ts";
+import { formatNumber, formatSize } from "./talk.ts";
 
 const CLIENTS_MAX = 256;
 const CONTENTS_MAX = 1_000_000;
@@ -170,6 +170,6 @@ function lost(): ArchiveError {
 }
 
 function formatFigures({ operation, perSecond, bytesPerSecond }: Figures): string {
-  const rate = perSecond.toLocaleString("en").padStart(9);
+  const rate = formatNumber(perSecond).padStart(9);
   return `${operation.padEnd(20)}${rate} a second  ${`${formatSize(bytesPerSecond)}/s`.padStart(12)}\n`;
 }

@@ -3,7 +3,7 @@ import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import { type Estimate, type SkippedInput, type SurveyReport, surveyInputs } from "../pipeline/index.ts";
 import { type Command, parseCount, requireFiles } from "./command.ts";
 import { THREADS_OPTION, takeInputs } from "./survey-run.ts";
-import { formatCount, formatSize, ProgressLine, say, tellSkipped, tellWarning } from "./talk.ts";
+import { formatCount, formatNumber, formatSize, ProgressLine, say, tellSkipped, tellWarning } from "./talk.ts";
 
 const WARNINGS_SHOWN_MAX = 20;
 const THREADS_MAX = 256;
@@ -89,7 +89,7 @@ function formatReport(report: SurveyReport): string {
   const lines = [
     `${formatCount(report.files, "file")}, ${formatCount(report.records, "record")}, ${responses}`,
     `${formatSize(report.bytesRead)} read of ${formatSize(report.bytes)}; ${decoded} of the content decoded`,
-    `sample: ${took}, ${formatCount(sample.clustersRead, "group")} of ${sample.clusters.toLocaleString("en")}, ` +
+    `sample: ${took}, ${formatCount(sample.clustersRead, "group")} of ${formatNumber(sample.clusters)}, ` +
       `${formatCount(sample.recordsRead, "record")} read in full`,
     "",
     ...formatTable(rows),
@@ -99,7 +99,7 @@ function formatReport(report: SurveyReport): string {
 }
 
 function countRow(label: string, { value, low, high }: Estimate, share: string): Row {
-  const count = (figure: number) => Math.round(figure).toLocaleString("en");
+  const count = (figure: number) => formatNumber(Math.round(figure));
   return [label, count(value), `${count(low)} – ${count(high)}`, share];
 }
 
@@ -128,7 +128,7 @@ function formatShare({ value, low, high }: Estimate): string {
 function formatRemarks(report: SurveyReport): string[] {
   const { sample, kept } = report;
   const remarks: string[] = [];
-  const reasons = Object.entries(kept).map(([reason, count]) => `${count.toLocaleString("en")} ${reason}`);
+  const reasons = Object.entries(kept).map(([reason, count]) => `${formatNumber(count)} ${reason}`);
   if (reasons.length > 0) remarks.push(`kept as they are, about: ${reasons.join(", ")}`);
   if (sample.rate < 1 && sample.clusters > 0 && sample.clustersRead < CLUSTERS_FEW)
     remarks.push("The sample is small, so the intervals are wide; --sample all reads everything.");

@@ -10,8 +10,13 @@ export function formatSize(bytes: number): string {
   return power === 0 ? `${bytes} B` : `${(bytes / 1000 ** power).toFixed(1)} ${UNITS[power]}`;
 }
 
+/** A whole number with its thousands apart. Not `toLocaleString`: its first call takes 25 ms, a tenth of a small command. */
+export function formatNumber(count: number): string {
+  return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
+}
+
 export function formatCount(count: number, one: string, many = `${one}s`): string {
-  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+  return `${formatNumber(count)} ${count === 1 ? one : many}`;
 }
 
 export function say(line: string): void {

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import { type VerifyProblem, type VerifyResult, verify as verifyFiles } from "../pipeline/index.ts";
 import { type Command, parseCount, requireFiles } from "./command.ts";
-import { formatCount, formatSize, formatWarning, StageLine, tellSkipped } from "./talk.ts";
+import { formatCount, formatNumber, formatSize, formatWarning, StageLine, tellSkipped } from "./talk.ts";
 
 const THREADS_MAX = 256;
 const PROBLEMS_SHOWN_MAX = 100;
@@ -82,7 +82,7 @@ class Listing {
 
   finish(result: VerifyResult): void {
     if (!this.json) {
-      if (this.hidden > 0) writeStandardOutput(`… and ${this.hidden.toLocaleString("en")} more; --all lists them\n`);
+      if (this.hidden > 0) writeStandardOutput(`… and ${formatNumber(this.hidden)} more; --all lists them\n`);
       writeStandardOutput(formatResult(result));
       return;
     }
@@ -95,25 +95,24 @@ class Listing {
 
 function formatResult(result: VerifyResult): string {
   const { against, written } = result;
-  const number = (count: number) => count.toLocaleString("en");
   const rows: [string, string][] = [
     ["files", `${formatCount(result.files, "file")}, ${formatSize(result.bytes)}`],
-    ["records", number(result.records)],
+    ["records", formatNumber(result.records)],
     ["originals", `${formatCount(result.originals, "record")} with a payload`],
-    ["revisits", `${number(result.revisits)}, of these ${number(written)} written by Holotype`],
+    ["revisits", `${formatNumber(result.revisits)}, of these ${formatNumber(written)} written by Holotype`],
   ];
-  if (written > 0) rows.push(["restorable", `${number(result.restorable)} of ${number(written)} proven`]);
+  if (written > 0) rows.push(["restorable", `${formatNumber(result.restorable)} of ${formatNumber(written)} proven`]);
   if (against !== undefined) {
-    const equal = `${number(against.equal)} equal but for what was replaced`;
+    const equal = `${formatNumber(against.equal)} equal but for what was replaced`;
     rows.push(["against", `${formatCount(against.files, "file")} compared, ${equal}`]);
     rows.push(["", `${formatCount(against.standing, "record")} of theirs replaced by revisits`]);
   }
   const problems = Object.entries(result.problemCounts).sort(([one], [other]) => (one < other ? -1 : 1));
   for (const [i, [code, count]] of problems.entries())
-    rows.push([i === 0 ? "problems" : "", `${number(count)} ${code}`]);
-  if (result.before > 0) rows.push(["", `${number(result.before)} of these were so in the originals`]);
+    rows.push([i === 0 ? "problems" : "", `${formatNumber(count)} ${code}`]);
+  if (result.before > 0) rows.push(["", `${formatNumber(result.before)} of these were so in the originals`]);
   const notes = Object.values(result.noteCounts).reduce((sum, count) => sum + count, 0);
-  if (notes > 0) rows.push(["notes", `${number(notes)}; --notes lists them`]);
+  if (notes > 0) rows.push(["notes", `${formatNumber(notes)}; --notes lists them`]);
   if (result.skipped.length > 0) rows.push(["skipped", formatCount(result.skipped.length, "input")]);
   rows.push(["verdict", verdictOf(result)]);
   return rows.map(([name, value]) => `${name.padEnd(12)}${value}\n`).join("");

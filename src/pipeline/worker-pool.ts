@@ -48,7 +48,10 @@ export class WorkerPool implements AsyncDisposable {
   private startWorker(): PoolWorker {
     const taken = new SharedArrayBuffer(4);
     const workerData: WorkerStart = { request: this.request, taken };
-    const thread = new Worker(new URL("./worker.js", import.meta.url), { workerData, resourceLimits: THREAD_LIMITS });
+    const thread = new Worker(new URL("./record-worker.js", import.meta.url), {
+      workerData,
+      resourceLimits: THREAD_LIMITS,
+    });
     thread.on("message", (message: WorkerMessage) => this.guard(() => this.receive(message)));
     thread.on("error", (error) => this.settle?.reject(error));
     return { thread, taken: new Int32Array(taken) };

@@ -3,7 +3,7 @@
  * inside Node's stream, is proven by a self-test, and gives way to documented code (`pako`) where the test fails.
  */
 import { constants, DeflateRaw, inflateRawSync } from "node:zlib";
-import { Deflate as Pako } from "pako";
+import { loadPako } from "./load-pako.ts";
 
 export const GZIP_LEVEL_DEFAULT = 6;
 
@@ -78,7 +78,8 @@ export class PakoDeflater implements Deflater {
   }
 
   deflate(pieces: Iterable<Uint8Array>, emit: (bytes: Uint8Array) => void): void {
-    const stream = new Pako({ raw: true, level: this.level as 6, chunkSize: OUTPUT_SIZE });
+    const { Deflate } = loadPako();
+    const stream = new Deflate({ raw: true, level: this.level as 6, chunkSize: OUTPUT_SIZE });
     stream.onData = (bytes) => emit(bytes as Uint8Array);
     stream.onEnd = (status) => {
       stream.err = status;

@@ -4,7 +4,8 @@
  * that, so this file alone knows of it, proves it by a self-test before its first use, and takes `pako` where it fails.
  */
 import { constants, deflateRawSync, InflateRaw } from "node:zlib";
-import { Inflate as Pako } from "pako";
+import type { Inflate as Pako } from "pako";
+import { loadPako } from "./load-pako.ts";
 
 export interface Inflater {
   /** How many bytes the last call took of its input, and gave. */
@@ -99,7 +100,8 @@ export class PakoInflater implements Inflater {
   private phase: "open" | "finished" | "broken" = "open";
 
   reset(): void {
-    const stream = new Pako({ raw: true, chunkSize: PIECE_SIZE });
+    const { Inflate } = loadPako();
+    const stream = new Inflate({ raw: true, chunkSize: PIECE_SIZE });
     this.stream = stream;
     this.pieces = [];
     this.phase = "open";

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
-export const MAIN = join(ROOT, "dist", "cli", "main.js");
+export const MAIN = join(ROOT, "dist", "bin", "holotype.js");
 export const SAMPLES = join(ROOT, "samples");
 export const SAMPLE = join(SAMPLES, "cabinet-2009.warc.gz");
 

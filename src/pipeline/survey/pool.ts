@@ -10,7 +10,7 @@ import type { RunProgress } from "../run.ts";
 import { THREAD_LIMITS } from "../thread-memory.ts";
 import type { SurveyCounts } from "./counts.ts";
 import { doSurveyJob, type SurveyJob, type SurveyJobResult } from "./job.ts";
-import type { SurveyMessage, SurveyOrder, SurveyWorkerStart } from "./worker.ts";
+import type { SurveyMessage, SurveyOrder, SurveyWorkerStart } from "./survey-worker.ts";
 
 export interface SurveyPoolEvents {
   onSketch(line: string): void;
@@ -99,7 +99,10 @@ class SurveyPool implements AsyncDisposable {
     this.threads = Array.from({ length: count }, () => {
       const taken = new SharedArrayBuffer(4);
       const workerData: SurveyWorkerStart = { taken };
-      const thread = new Worker(new URL("./worker.js", import.meta.url), { workerData, resourceLimits: THREAD_LIMITS });
+      const thread = new Worker(new URL("./survey-worker.js", import.meta.url), {
+        workerData,
+        resourceLimits: THREAD_LIMITS,
+      });
       const counter = new Int32Array(taken);
       thread.on("message", (message: SurveyMessage) => this.guard(() => this.receive(thread, counter, message)));
       thread.on("error", (error) => this.settle?.reject(error));
