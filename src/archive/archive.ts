@@ -86,8 +86,9 @@ export class Archive implements AsyncDisposable {
         await loadForSegments(catalogue);
         const { timeline: number, timelineCommit } = catalogue.state;
         const timeline = openTimeline(disk, paths.timeline(number), { cacheBytes: options.cacheBytes });
-        // A writer commits one right after the other; who comes in between looks again.
-        const belongs = timeline.info.generation === timelineCommit;
+        // A writer commits one right after the other; who comes in between looks again. Before the first, both are empty.
+        const { generation, visits } = timeline.info;
+        const belongs = generation === timelineCommit || (timelineCommit === 0 && visits === 0);
         if (belongs || attempt === OPEN_TRIES)
           return new Archive(disk, settings, store, catalogue, timeline, paths.segments);
         timeline[Symbol.dispose]();

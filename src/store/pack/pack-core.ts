@@ -170,6 +170,8 @@ export class PackCore {
   /** Something could not be made durable: nothing more is written before all is opened anew. */
   fail(cause: unknown): void {
     this.failure ??= cause instanceof Error ? cause : new Error("a write failed", { cause });
+    // A commit that is put off has nothing to wait for any more.
+    this.hurry();
   }
 
   /** Appends a record and takes it into the state. Only when `busy` was absent in this turn. */
