@@ -20,31 +20,43 @@ export interface JobReport {
   readonly counts: Counts;
 }
 
+/** What a plan says, counted line by line. */
+export class PlanFigures {
+  readonly statistics = new DedupStatistics();
+  readonly recordsOf = new Map<string, number>();
+  collisions = 0;
+  records = 0;
+  duplicates = 0;
+  revisits = 0;
+
+  static of(plan: Iterable<string>): PlanFigures {
+    const figures = new PlanFigures();
+    for (const text of plan) figures.add(parseManifestLine(text, "plan.tsv"));
+    return figures;
+  }
+
+  add(line: ManifestLine): void {
+    if (line.flags.includes("revisit")) {
+      this.revisits++;
+      return;
+    }
+    this.records++;
+    this.recordsOf.set(line.file, (this.recordsOf.get(line.file) ?? 0) + 1);
+    if ((line.extension ?? 0) > 0 && line.copy === 1) this.collisions++;
+    if ((line.copy ?? 0) > 1) this.duplicates++;
+    this.statistics.addRecord(line, decisionOf(line));
+  }
+}
+
 export function reportJob(
   disk: Disk,
   job: JobFolder,
+  figures: PlanFigures,
   files: readonly JobFile[],
   results: ReadonlyMap<string, RewriteResult>,
   options: DedupOptions,
 ): JobReport {
-  const statistics = new DedupStatistics();
-  const recordsOf = new Map<string, number>();
-  let collisions = 0;
-  let records = 0;
-  let duplicates = 0;
-  let revisits = 0;
-  for (const text of job.lines("plan.tsv")) {
-    const line = parseManifestLine(text, "plan.tsv");
-    if (line.flags.includes("revisit")) {
-      revisits++;
-      continue;
-    }
-    records++;
-    recordsOf.set(line.file, (recordsOf.get(line.file) ?? 0) + 1);
-    if ((line.extension ?? 0) > 0 && line.copy === 1) collisions++;
-    if ((line.copy ?? 0) > 1) duplicates++;
-    statistics.addRecord(line, decisionOf(line));
-  }
+  const { statistics, recordsOf, collisions, records, duplicates, revisits } = figures;
   countRewritten(disk, job, files, results, statistics);
   const left: Record<string, number> = {};
   let [filesChanged, replaced, bytesBefore, bytesAfter] = [0, 0, 0, 0];

@@ -4,13 +4,23 @@ import { dirname } from "node:path";
 import { ArchiveError, type DigestAlgorithm } from "../base/index.ts";
 import { createDurably, type Disk, removeLeftovers } from "../disk/index.ts";
 import type { DedupOptions, DedupResult, DedupStage } from "./dedup.ts";
-import { reportJob } from "./dedup-report.ts";
+import { PlanFigures, reportJob } from "./dedup-report.ts";
 import type { Input, SkippedInput } from "./inputs.ts";
 import { isRewritten, type JobFile, loadJobFiles } from "./job-files.ts";
 import type { JobFolder } from "./job-folder.ts";
 import { readKnown } from "./known-index.ts";
+import { LineSorter } from "./line-sorter.ts";
 import { GroupParts, partName, readFindings, type ToldSkip, toldOf } from "./manifest-groups.ts";
-import { BY_DIGEST, BY_PLACE, formatManifestLine, isCopy, isRevisit, type LineOrder } from "./manifest-line.ts";
+import {
+  BY_DIGEST,
+  BY_PLACE,
+  formatManifestLine,
+  fromSortable,
+  isCopy,
+  isRevisit,
+  type LineOrder,
+  toSortable,
+} from "./manifest-line.ts";
 import { Planner } from "./plan.ts";
 import { cutByDigest, type ResolveJob } from "./resolve-job.ts";
 import type { RewriteResult } from "./rewrite-job.ts";
@@ -67,9 +77,9 @@ export class DedupRun {
       this.sort();
       await this.resolve();
     } else this.takeFindings();
-    this.plan();
+    const figures = this.plan();
     const results = await this.rewriting.run();
-    return this.report(results);
+    return this.report(results, figures ?? PlanFigures.of(job.lines("plan.tsv")));
   }
 
   /** What runs that were killed left beside the outputs: on a full disk it would be in the way. */
@@ -259,36 +269,52 @@ export class DedupRun {
     return cutByDigest(this.disk, this.job.file("sorted.tsv"), this.job.state.stretchSize);
   }
 
-  private plan(): void {
-    const { job } = this;
-    job.makeLines("plan.tsv", () => this.planned());
-    job.makeLines("copies.tsv", () => this.sorted("plan.tsv", this.copies(), BY_PLACE));
+  /** Figures where a plan was made, and not by an earlier run. */
+  private plan(): PlanFigures | undefined {
+    const { disk, job } = this;
+    if (job.has("plan.tsv")) {
+      job.makeLines("copies.tsv", () => this.sorted("plan.tsv", this.copies(), BY_PLACE));
+      return undefined;
+    }
+    const figures = new PlanFigures();
+    using copies = new LineSorter(disk, { scratchParent: job.path });
+    job.makeLines("plan.tsv", () => this.planned(figures, copies));
+    job.makeLines("copies.tsv", () => inPlaceOrder(copies));
+    return figures;
   }
 
-  private *planned(): Generator<string> {
+  private *planned(figures: PlanFigures, copies: LineSorter): Generator<string> {
     const { disk, job } = this;
     const { policy, compare, known } = job.state.settings;
     const stretches = this.stretches();
     const lines = (stretches.at(-1)?.end ?? 0) / LINE_SIZE_LEAST;
     using planner = new Planner(disk, policy, { scratchParent: job.path, ...(known.length > 0 ? {} : { lines }) });
     const names = compare ? stretches.map((_, i) => stretchName(i)) : ["sorted.tsv"];
-    for (const name of names) for (const line of job.lines(name)) planner.add(line, name);
+    const all = function* () {
+      for (const name of names) yield* job.lines(name);
+    };
+    for (const name of names) for (const line of job.lines(name)) planner.look(line, name);
     for (const path of known) planner.addIndex(path, readKnown(disk, path), job.state.settings.digest);
     if (planner.passedOver > 0) {
       this.tell(`passed over ${planner.passedOver} known captures that lie in the files of the job themselves`);
     }
-    for (const { line } of planner.planned()) yield formatManifestLine(line);
+    for (const { line } of planner.planned(all())) {
+      const text = formatManifestLine(line);
+      figures.add(line);
+      if ((line.copy ?? 0) > 1) copies.add(toSortable(text, BY_PLACE, "plan.tsv"));
+      yield text;
+    }
   }
 
   private *copies(): Generator<string> {
     for (const line of this.job.lines("plan.tsv")) if (isCopy(line)) yield line;
   }
 
-  private report(results: ReadonlyMap<string, RewriteResult>): DedupResult {
+  private report(results: ReadonlyMap<string, RewriteResult>, figures: PlanFigures): DedupResult {
     const { disk, job, options } = this;
     this.progress("reporting", 0, 1);
     const dryRun = options.dryRun === true;
-    const { json, html, counts } = reportJob(disk, job, [...this.files().values()], results, options);
+    const { json, html, counts } = reportJob(disk, job, figures, [...this.files().values()], results, options);
     const result = {
       ...counts,
       damage: this.damage,
@@ -305,6 +331,10 @@ export class DedupRun {
     }
     return { ...result, resumed: job.resumed, skipped: this.skipped };
   }
+}
+
+function* inPlaceOrder(copies: LineSorter): Generator<string> {
+  for (const sortable of copies.sortedLines()) yield fromSortable(sortable, BY_PLACE);
 }
 
 function stretchName(i: number): string {

@@ -4,7 +4,16 @@ import { describe, expect, test } from "vitest";
 import { captureKey, type Policy } from "../dedup/index.ts";
 import { newSeed } from "../testing/dice.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
-import { flagValue, formatManifestLine, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
+import {
+  BY_DIGEST,
+  BY_DIGEST_AND_URI,
+  flagValue,
+  formatManifestLine,
+  fromSortable,
+  type ManifestLine,
+  parseManifestLine,
+  toSortable,
+} from "./manifest-line.ts";
 import { Planner } from "./plan.ts";
 
 const SEED = newSeed();
@@ -69,7 +78,29 @@ function plan(all: readonly ManifestLine[], rules: Policy, known: readonly Manif
   return [...planner.planned()].map(({ line: planned }) => formatManifestLine(planned));
 }
 
+/** The same of lines that are read twice instead of being kept. */
+function planTwice(all: readonly string[], rules: Policy, known: readonly ManifestLine[]): string[] {
+  using planner = new Planner(new ForgetfulDisk(), rules, { lines: all.length + known.length, memoryBytes: 2000 });
+  for (const text of all) planner.look(text, "(test)");
+  for (const each of known) planner.addKnown(each);
+  return [...planner.planned(all)].map(({ line: planned }) => formatManifestLine(planned));
+}
+
 describe(`any lines, seed ${SEED}`, () => {
+  test("read twice, in order or not, give the plan of lines that were kept", () => {
+    fc.assert(
+      fc.property(lines, policy, fc.boolean(), fc.boolean(), (all, rules, inOrder, withKnown) => {
+        const order = { ...(rules.sameUrl === true ? BY_DIGEST_AND_URI : BY_DIGEST), joinsUncompared: true };
+        const texts = all.map(formatManifestLine);
+        const sortables = texts.map((text) => toSortable(text, order, "(test)")).sort();
+        const given = inOrder ? sortables.map((sortable) => fromSortable(sortable, order)) : texts;
+        const known = withKnown ? all.slice(0, 1).map((each) => ({ ...each, file: "elsewhere.warc" })) : [];
+        expect(planTwice(given, rules, known)).toEqual(plan(all, rules, known));
+      }),
+      { seed: SEED },
+    );
+  });
+
   test("in any order give the same plan", () => {
     fc.assert(
       fc.property(lines, policy, fc.infiniteStream(fc.nat()), (all, rules, dice) => {

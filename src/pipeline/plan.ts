@@ -1,6 +1,6 @@
 /**
  * The plan: for each line of a manifest, whether its record is an original, a copy, or stays for some other reason. The
- * lines may come in any order and number; they are sorted on disk. What cannot be known before all lines have been seen
+ * lines may come in any order and number; they are sorted on disk, unless they are in order and can be read twice. What cannot be known before all lines have been seen
  * (which records an existing revisit refers to, which captures share a second) is kept in sets of fixed size.
  */
 import { basename } from "node:path";
@@ -55,6 +55,8 @@ export class Planner implements Disposable {
   /** The files that are planned, and their base names. */
   private readonly files = new Set<string>();
   private readonly names = new Set<string>();
+  private last: ManifestLine | undefined;
+  private inOrder = true;
   /** Captures of earlier holdings that were not taken, because they lie in files that are planned. */
   passedOver = 0;
 
@@ -72,13 +74,37 @@ export class Planner implements Disposable {
 
   /** A line of the manifest that is to be planned; `place` tells where it stands. */
   add(text: string, place: string): void {
+    this.look(text, place);
+    this.sort(text, place);
+  }
+
+  /** The same for a line that `planned` will be given again. */
+  look(text: string, place: string): void {
     const line = parseManifestLine(text, place);
+    this.inOrder &&= this.last === undefined || this.compare(this.last, line) <= 0;
+    this.last = line;
     if (!this.files.has(line.file)) {
       this.files.add(line.file);
       for (const name of baseNames(line.file)) this.names.add(name);
     }
     this.note(line);
+  }
+
+  private sort(text: string, place: string): void {
+    this.inOrder = false;
     this.sorter.add(toSortable(text, this.order, place));
+  }
+
+  /** As `order` has it, up to the bytes of what is not ASCII. */
+  private compare(one: ManifestLine, other: ManifestLine): number {
+    return (
+      compareText(one.digest, other.digest) ||
+      (one.extension ?? 0) - (other.extension ?? 0) ||
+      (this.byUri ? compareText(one.uri, other.uri) : 0) ||
+      compareText(one.date, other.date) ||
+      compareText(one.file, other.file) ||
+      one.offset - other.offset
+    );
   }
 
   /**
@@ -94,7 +120,7 @@ export class Planner implements Disposable {
     }
     const line = { ...known, flags: [...known.flags, KNOWN_FLAG] };
     this.note(line);
-    this.sorter.add(toSortable(formatManifestLine(line), this.order, known.file));
+    this.sort(formatManifestLine(line), known.file);
   }
 
   /** The lines of an index of earlier holdings. One whose digests are all of another algorithm is a mistake. */
@@ -131,17 +157,25 @@ export class Planner implements Disposable {
     }
   }
 
-  /** All lines with what was decided, those of one payload together. May be called once. */
-  *planned(): Generator<PlannedLine> {
+  /**
+   * All lines with what was decided, those of one payload together. `again` gives those that were only looked at. May be
+   * called once.
+   */
+  *planned(again: Iterable<string> = []): Generator<PlannedLine> {
     let group = "";
-    for (const sortable of this.sorter.sortedLines()) {
-      const line = parseManifestLine(fromSortable(sortable, this.order), "(sorted)");
+    for (const text of this.inOrder ? again : this.sorted(again)) {
+      const line = parseManifestLine(text, "(sorted)");
       const key = this.groupOf(line);
       if (key !== group) this.chooser.begin();
       group = key;
       const planned = this.plan(line);
       if (planned !== undefined) yield planned;
     }
+  }
+
+  private *sorted(again: Iterable<string>): Generator<string> {
+    for (const text of again) this.sort(text, "(again)");
+    for (const sortable of this.sorter.sortedLines()) yield fromSortable(sortable, this.order);
   }
 
   private groupOf(line: ManifestLine): string {
@@ -207,6 +241,10 @@ function withDecision(line: ManifestLine, decision: Decision<LineCandidate>): Ma
     case "kept":
       return { ...line, flags: [...line.flags, `kept:${decision.reason}`] };
   }
+}
+
+function compareText(one = "", other = ""): number {
+  return one < other ? -1 : one > other ? 1 : 0;
 }
 
 /** Of a file, and of the entries on the way into a ZIP file. */
