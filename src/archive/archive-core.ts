@@ -3,7 +3,7 @@
  * timeline, then the catalogue. What a crash leaves behind in a segment is entered when the archive is next opened for
  * writing, or cut off where it is torn.
  */
-import { ArchiveError, type Clock, type Random, systemClock, type Warning } from "../base/index.ts";
+import { ArchiveError, type Clock, invariant, type Random, systemClock, type Warning } from "../base/index.ts";
 import { createDurably, type Disk, type Lock, removeLeftovers, removeTree } from "../disk/index.ts";
 import { type Input, readFacts } from "../pipeline/index.ts";
 import { type TimelineSnapshot, TimelineWriter } from "../temporal/index.ts";
@@ -15,10 +15,15 @@ import {
   archiveExists,
   archivePaths,
   createArchive,
+  installCatalogue,
+  lastCatalogue,
   listTimelines,
   readSettings,
+  removeOtherCatalogues,
+  unfinishedCatalogue,
 } from "./archive-folder.ts";
 import { Catalogue, type SegmentRow } from "./catalogue.ts";
+import { copyCatalogue, type OpenStore } from "./catalogue-copy.ts";
 import { Indexer } from "./indexer.ts";
 import { appendJournal, enterJournal, type JournalEntry, mendJournal, readJournal } from "./journal.ts";
 import { openLmdb } from "./lmdb-store.ts";
@@ -37,7 +42,7 @@ export interface WriterOptions {
   /** A commit is made when so many entries of the catalogue have changed; default 100,000. */
   readonly commitChangeCount?: number | undefined;
   /** Where the catalogue is kept; default: LMDB. */
-  readonly openStore?: ((disk: Disk, folder: string) => OrderedStore) | undefined;
+  readonly openStore?: OpenStore | undefined;
 }
 
 /** A commit is made when so much was written since the last one, or so many entries have changed. */
@@ -55,13 +60,17 @@ export class ArchiveCore {
   readonly onWarning: (warning: Warning) => void;
   private readonly commitChanges: number;
   private readonly lock: Lock;
+  private readonly openStore: OpenStore;
   private readonly store: OrderedStore;
+  /** The number of the catalogue, and whether it is made anew beside the one that counts until it is complete. */
+  private readonly number: number;
+  private state: "counts" | "unfinished" | "complete";
   private timelineWriter: TimelineWriter;
   private committedEnd = 0;
   private failure: { readonly error: unknown } | undefined;
 
   /** HT_NOT_FOUND where there is none, HT_LOCKED where somebody else writes. */
-  static open(disk: Disk, folder: string, options: WriterOptions, entering: "all" | "journal" = "all"): ArchiveCore {
+  static open(disk: Disk, folder: string, options: WriterOptions): ArchiveCore {
     if (!archiveExists(disk, folder) && options.create === true) {
       createArchive(disk, folder, { segmentSizeBytes: options.segmentSizeBytes, random: options.random });
     }
@@ -70,7 +79,24 @@ export class ArchiveCore {
     const lock = disk.lock(paths.lock);
     try {
       removeLeftovers(disk, folder);
-      return new ArchiveCore(disk, paths, settings, lock, options, entering);
+      return new ArchiveCore(disk, paths, settings, lock, options, "counts");
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  }
+
+  /**
+   * With a catalogue and a timeline that hold nothing yet but what the journal tells. Who reads goes on with the old ones
+   * until these are complete.
+   */
+  static beginAnew(disk: Disk, folder: string, options: WriterOptions): ArchiveCore {
+    const settings = readSettings(disk, folder);
+    const paths = archivePaths(folder);
+    const lock = disk.lock(paths.lock);
+    try {
+      removeLeftovers(disk, folder);
+      return new ArchiveCore(disk, paths, settings, lock, options, "unfinished");
     } catch (error) {
       lock.release();
       throw error;
@@ -83,7 +109,7 @@ export class ArchiveCore {
     settings: ArchiveSettings,
     lock: Lock,
     options: WriterOptions,
-    entering: "all" | "journal",
+    state: "counts" | "unfinished",
   ) {
     this.disk = disk;
     this.paths = paths;
@@ -92,16 +118,25 @@ export class ArchiveCore {
     this.clock = options.clock ?? systemClock;
     this.onWarning = options.onWarning ?? (() => {});
     this.commitChanges = options.commitChangeCount ?? COMMIT_CHANGES;
-    this.store = (options.openStore ?? openLmdb)(disk, paths.catalogue);
-    this.catalogue = new Catalogue(this.store);
-    this.removeOtherTimelines();
+    this.openStore = options.openStore ?? openLmdb;
+    this.state = state;
+    removeOtherCatalogues(disk, paths);
+    const last = lastCatalogue(disk, paths.folder);
+    this.number = state === "counts" ? Math.max(1, last) : last + 1;
+    this.store = this.openStore(
+      disk,
+      state === "counts" ? paths.catalogue(this.number) : unfinishedCatalogue(paths, this.number),
+    );
+    const timelines = listTimelines(disk, paths.folder);
+    this.catalogue = new Catalogue(this.store, state === "counts" ? 1 : Math.max(0, ...timelines) + 1);
+    if (state === "counts") this.removeOtherTimelines();
     this.timelineWriter = TimelineWriter.open(disk, paths.timeline(this.catalogue.state.timeline));
     const segmentOf = (number: number) => this.catalogue.segment(number);
     this.segment = this.activeSegment();
     this.shelf = new RecordShelf(disk, paths.segments, segmentOf, (number) => this.segment.flush(number));
-    this.catchUp(entering);
-    const last = listSegments(disk, paths.segments).at(-1);
-    if (entering === "all" && last !== undefined) this.segment.resume(last);
+    this.catchUp();
+    const lastSegment = listSegments(disk, paths.segments).at(-1);
+    if (state === "counts" && lastSegment !== undefined) this.segment.resume(lastSegment);
     this.committedEnd = this.segment.position?.end ?? 0;
   }
 
@@ -142,7 +177,7 @@ export class ArchiveCore {
   }
 
   /** Enters what the journal and the segments tell and the catalogue does not. */
-  private catchUp(entering: "all" | "journal"): void {
+  private catchUp(): void {
     const { catalogue, disk, paths } = this;
     mendJournal(disk, paths.journal);
     // A catalogue without any commit may have been lost, and one that is unfinished does not know all segments: then
@@ -150,7 +185,7 @@ export class ArchiveCore {
     const isAfresh = catalogue.state.timelineCommit === 0 || catalogue.state.unfinished > 0;
     if (isAfresh) catalogue.setUnfinished(true);
     const removed = enterJournal(catalogue, readJournal(disk, paths.journal, catalogue.state.journal));
-    if (entering === "journal") return;
+    if (this.state === "unfinished") return;
     const removedDigests: Buffer[] = [];
     for (const number of listSegments(disk, paths.segments)) {
       const known = catalogue.segment(number)?.end ?? 0;
@@ -330,12 +365,57 @@ export class ArchiveCore {
     this.committedEnd = position?.end ?? 0;
   }
 
+  /** What was made anew has everything now: it counts from `close` on. */
+  complete(): void {
+    invariant(this.state === "unfinished", "only what is made anew becomes complete");
+    this.catalogue.setUnfinished(false);
+    this.commit();
+    this.state = "complete";
+  }
+
   async close(): Promise<void> {
     this.segment[Symbol.dispose]();
     this.shelf[Symbol.dispose]();
     this.timelineWriter[Symbol.dispose]();
     this.catalogue[Symbol.dispose]();
+    try {
+      await this.closeCatalogue();
+    } finally {
+      this.lock.release();
+    }
+  }
+
+  /** Leaves one catalogue, in the room that it needs. */
+  private async closeCatalogue(): Promise<void> {
+    const { disk, paths, number, state } = this;
+    const isCopied = this.failure === undefined && state !== "unfinished" && (await this.copy(number + 1));
     await this.store.close();
-    this.lock.release();
+    if (isCopied) installCatalogue(disk, paths, number + 1);
+    else if (state === "complete") installCatalogue(disk, paths, number);
+    if (state === "complete") this.removeOtherTimelines();
+    if (state === "unfinished") this.removeUnfinished();
+  }
+
+  /** The error that ended it is on its way, and tells more than one of this; the next one to open the archive tries again. */
+  private removeUnfinished(): void {
+    const { disk, paths, catalogue } = this;
+    try {
+      removeOtherCatalogues(disk, paths);
+      removeTree(disk, paths.timeline(catalogue.state.timeline));
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error;
+    }
+  }
+
+  /** Whether there is a copy with this number now. Where there is no room for it, all stays as it is. */
+  private async copy(number: number): Promise<boolean> {
+    if (!this.store.isLoose()) return false;
+    try {
+      await copyCatalogue(this.disk, this.paths, this.store, number, this.openStore);
+      return true;
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error;
+      return false;
+    }
   }
 }

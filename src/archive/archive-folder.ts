@@ -5,11 +5,11 @@
  *     journal.jsonl             what the segments cannot tell: adoptions and removals
  *     lock                      held by the one who writes
  *     volumes/0/segments/       000001.warc.gz and so on: the records
- *     catalogue/, timeline-1/   follow from the above
+ *     catalogue-1/, timeline-1/ follow from the above
  */
 import { join } from "node:path";
 import { ArchiveError, type Random, systemRandom } from "../base/index.ts";
-import { createDurably, type Disk } from "../disk/index.ts";
+import { createDurably, type Disk, removeTree } from "../disk/index.ts";
 
 const FORMAT = "holotype-archive/1";
 
@@ -27,19 +27,55 @@ export interface ArchivePaths {
   readonly journal: string;
   readonly lock: string;
   readonly segments: string;
-  readonly catalogue: string;
-  /** Of the timeline with this number: one that is made anew stands beside the old one until it is complete. */
+  /** Of the catalogue with this number. The highest counts: one that is made anew gets its name when it is complete. */
+  readonly catalogue: (number: number) => string;
+  /** Of the timeline with this number, of which the catalogue says which one counts. */
   readonly timeline: (number: number) => string;
 }
 
 const TIMELINE_NAME = /^timeline-(\d+)$/;
+const CATALOGUE_NAME = /^catalogue-(\d+)$/;
+const UNFINISHED_NAME = /^catalogue-\d+\.unfinished$/;
 
 /** The numbers of the timelines that are there. */
 export function listTimelines(disk: Disk, folder: string): number[] {
+  return numbersIn(disk, folder, TIMELINE_NAME);
+}
+
+function numbersIn(disk: Disk, folder: string, pattern: RegExp): number[] {
   return disk.list(folder).flatMap(({ name }) => {
-    const number = TIMELINE_NAME.exec(name)?.[1];
+    const number = pattern.exec(name)?.[1];
     return number === undefined ? [] : [Number(number)];
   });
+}
+
+/** The number of the catalogue that counts; 0 where there is none. */
+export function lastCatalogue(disk: Disk, folder: string): number {
+  return Math.max(0, ...numbersIn(disk, folder, CATALOGUE_NAME));
+}
+
+/** Where a catalogue is made that will have this number. */
+export function unfinishedCatalogue(paths: ArchivePaths, number: number): string {
+  return `${paths.catalogue(number)}.unfinished`;
+}
+
+/** From now on the catalogue counts that was made under its unfinished name and has been closed. */
+export function installCatalogue(disk: Disk, paths: ArchivePaths, number: number): void {
+  // The store has synced its bytes, not their name.
+  disk.syncFolder(unfinishedCatalogue(paths, number));
+  disk.rename(unfinishedCatalogue(paths, number), paths.catalogue(number), "refuse");
+  disk.syncFolder(paths.folder);
+  removeOtherCatalogues(disk, paths);
+}
+
+/** All but the one that counts. */
+export function removeOtherCatalogues(disk: Disk, paths: ArchivePaths): void {
+  const last = lastCatalogue(disk, paths.folder);
+  for (const { name } of disk.list(paths.folder)) {
+    const number = CATALOGUE_NAME.exec(name)?.[1];
+    const isOther = number === undefined ? UNFINISHED_NAME.test(name) : Number(number) !== last;
+    if (isOther) removeTree(disk, join(paths.folder, name));
+  }
 }
 
 export function archivePaths(folder: string): ArchivePaths {
@@ -49,7 +85,7 @@ export function archivePaths(folder: string): ArchivePaths {
     journal: join(folder, "journal.jsonl"),
     lock: join(folder, "lock"),
     segments: join(folder, "volumes", "0", "segments"),
-    catalogue: join(folder, "catalogue"),
+    catalogue: (number) => join(folder, `catalogue-${number}`),
     timeline: (number) => join(folder, `timeline-${number}`),
   };
 }

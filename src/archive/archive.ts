@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ArchiveError } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { openTimeline, type TimelineEntry, type TimelineEvent, type TimelineSnapshot } from "../temporal/index.ts";
-import { type ArchiveSettings, archivePaths, readSettings } from "./archive-folder.ts";
+import { type ArchiveSettings, archivePaths, lastCatalogue, readSettings } from "./archive-folder.ts";
 import { CaptureReader } from "./capture-reader.ts";
 import { archiveKey, DIGEST_HALF } from "./capture-row.ts";
 import { CatalogueView, type FoundCapture, timeOf, urlHash } from "./catalogue.ts";
@@ -77,24 +77,48 @@ export class Archive implements AsyncDisposable {
   /** HT_NOT_FOUND where there is no archive. */
   static async open(disk: Disk, folder: string, options: ArchiveOptions = {}): Promise<Archive> {
     const settings = readSettings(disk, folder);
-    const paths = archivePaths(folder);
-    const store = (options.openStore ?? openLmdbToRead)(disk, paths.catalogue);
-    try {
-      for (let attempt = 1; ; attempt++) {
-        const catalogue = new CatalogueView(store.view());
-        catalogue.checkFormat();
-        await loadForSegments(catalogue);
-        const { timeline: number, timelineCommit } = catalogue.state;
-        const timeline = openTimeline(disk, paths.timeline(number), { cacheBytes: options.cacheBytes });
-        // A writer commits one right after the other; who comes in between looks again. Before the first, both are empty.
-        const { generation, visits } = timeline.info;
-        const belongs = generation === timelineCommit || (timelineCommit === 0 && visits === 0);
-        if (belongs || attempt === OPEN_TRIES)
-          return new Archive(disk, settings, store, catalogue, timeline, paths.segments);
-        timeline[Symbol.dispose]();
-        catalogue[Symbol.dispose]();
-        await sleep(OPEN_PAUSE_MS);
+    for (let attempt = 1; ; attempt++) {
+      const number = lastCatalogue(disk, folder);
+      try {
+        const found = await Archive.openWith(disk, folder, settings, number, options, attempt === OPEN_TRIES);
+        if (found !== undefined) return found;
+      } catch (error) {
+        // A writer may have put another one in its place meanwhile.
+        if (attempt === OPEN_TRIES || lastCatalogue(disk, folder) === number) throw error;
       }
+      await sleep(OPEN_PAUSE_MS);
+    }
+  }
+
+  /** Absent where the timeline is not of the catalogue's last commit, unless that does not matter. */
+  private static async openWith(
+    disk: Disk,
+    folder: string,
+    settings: ArchiveSettings,
+    number: number,
+    options: ArchiveOptions,
+    takesAny: boolean,
+  ): Promise<Archive | undefined> {
+    const paths = archivePaths(folder);
+    if (number === 0) {
+      const message = `${folder}: no catalogue; \`holotype rebuild\` makes it`;
+      throw new ArchiveError("HT_NOT_FOUND", message, { file: folder });
+    }
+    const store = (options.openStore ?? openLmdbToRead)(disk, paths.catalogue(number));
+    try {
+      const catalogue = new CatalogueView(store.view());
+      catalogue.checkFormat();
+      await loadForSegments(catalogue);
+      const { timeline: timelineNumber, timelineCommit } = catalogue.state;
+      const timeline = openTimeline(disk, paths.timeline(timelineNumber), { cacheBytes: options.cacheBytes });
+      // A writer commits one right after the other; who comes in between looks again. Before the first, both are empty.
+      const { generation, visits } = timeline.info;
+      const belongs = generation === timelineCommit || (timelineCommit === 0 && visits === 0);
+      if (belongs || takesAny) return new Archive(disk, settings, store, catalogue, timeline, paths.segments);
+      timeline[Symbol.dispose]();
+      catalogue[Symbol.dispose]();
+      await store.close();
+      return undefined;
     } catch (error) {
       await store.close();
       throw error;

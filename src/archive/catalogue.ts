@@ -313,11 +313,13 @@ export class Catalogue extends CatalogueView {
   private recent = new Map<string, CaptureKey[]>();
   private counts: { -readonly [K in keyof CatalogueState]: CatalogueState[K] };
 
-  constructor(store: OrderedStore) {
+  /** `timeline` is the number of the one that belongs to a catalogue in which there is nothing yet. */
+  constructor(store: OrderedStore, timeline: number) {
     super(store.view());
     this.store = store;
     this.counts = { ...this.readState() };
     this.checkFormat();
+    if (this.counts.timelineCommit === 0) this.counts.timeline = timeline;
   }
 
   get changeCount(): number {

@@ -1,11 +1,15 @@
 /** The catalogue in LMDB: mapped into memory, readable by other processes while one writes. */
 import { join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
-import { ArchiveError } from "../base/index.ts";
+import { ArchiveError, invariant } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import type { OrderedStore, Pair, StoreView } from "./ordered-store.ts";
 
 const NAME = "catalogue.lmdb";
+/** Smaller ones are left as they are. */
+const LOOSE_LEAST_BYTES = 1 << 20;
+/** Each commit writes the pages that it changes to other places, and most commits change most pages. */
+const LOOSE_RATIO = 1.5;
 const BINARY = { encoding: "binary", keyEncoding: "binary" } as const;
 
 class LmdbStore implements OrderedStore {
@@ -57,13 +61,24 @@ class LmdbStore implements OrderedStore {
   commit(changes: ReadonlyMap<string, Buffer | undefined>): void {
     const keys = [...changes.keys()].sort();
     this.root.transactionSync(() => {
+      // What comes behind all that is there fills its pages; anything else leaves them two thirds full. Asked for inside:
+      // a question from outside may be answered as of an earlier commit.
+      const [last] = this.root.getKeys({ reverse: true, limit: 1 });
+      const append = last === undefined || last.toString("latin1") < (keys[0] ?? "");
       for (const text of keys) {
         const value = changes.get(text);
         const key = Buffer.from(text, "latin1");
         if (value === undefined) this.root.removeSync(key);
-        else this.root.putSync(key, value);
+        else invariant(this.root.putSync(key, value, { append }) as unknown as boolean, "LMDB refused a pair");
       }
     });
+  }
+
+  isLoose(): boolean {
+    const { treeLeafPageCount, treeBranchPageCount, overflowPages, lastPageNumber, pageSize } =
+      this.root.getStats() as Record<string, number>;
+    const used = treeLeafPageCount! + treeBranchPageCount! + overflowPages!;
+    return lastPageNumber! * pageSize! > LOOSE_LEAST_BYTES && lastPageNumber! > LOOSE_RATIO * used;
   }
 
   async close(): Promise<void> {
@@ -77,10 +92,7 @@ export function openLmdb(disk: Disk, folder: string): OrderedStore {
   return new LmdbStore(folder, false);
 }
 
-/** HT_NOT_FOUND where there is none. */
-export function openLmdbToRead(disk: Disk, folder: string): OrderedStore {
-  if (disk.stat(join(folder, NAME)) === undefined) {
-    throw new ArchiveError("HT_NOT_FOUND", `${folder}: no catalogue; \`holotype rebuild\` makes it`, { file: folder });
-  }
+/** HT_CORRUPT where there is none. */
+export function openLmdbToRead(_disk: Disk, folder: string): OrderedStore {
   return new LmdbStore(folder, true);
 }

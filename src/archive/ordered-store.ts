@@ -19,6 +19,8 @@ export interface OrderedStore {
   view(): StoreView;
   /** The keys as Latin-1, absent values removed. All of it is durable when this returns, or nothing of it is there. */
   commit(changes: ReadonlyMap<string, Buffer | undefined>): void;
+  /** Whether it takes much more room than what is in it, so that a copy would be worth it. */
+  isLoose(): boolean;
   close(): Promise<void>;
 }
 

@@ -1,11 +1,10 @@
 /**
- * Everything that follows from the segments and the journal, made anew. The old catalogue and timeline go first; whatever
- * stops it, the next one who opens the archive for writing goes on.
+ * Everything that follows from the segments and the journal, made anew beside the old catalogue and timeline, which answer
+ * until it is complete. Whatever stops it, they still do.
  */
-import { type Disk, removeTree } from "../disk/index.ts";
+import type { Disk } from "../disk/index.ts";
 import type { Input } from "../pipeline/index.ts";
 import { ArchiveCore, type WriterOptions } from "./archive-core.ts";
-import { archivePaths, listTimelines, readSettings } from "./archive-folder.ts";
 import { loadForInputs } from "./load-zstd.ts";
 import type { SegmentEntry } from "./segment-entry.ts";
 import { adoptedInput, listSegments, segmentPath } from "./segments.ts";
@@ -16,16 +15,9 @@ export async function rebuildArchive(
   folder: string,
   options: WriterOptions & TakeOptions,
 ): Promise<{ readonly captures: number; readonly contents: number }> {
-  readSettings(disk, folder);
-  const paths = archivePaths(folder);
-  {
-    using _ = disk.lock(paths.lock);
-    removeTree(disk, paths.catalogue);
-    for (const number of listTimelines(disk, folder)) removeTree(disk, paths.timeline(number));
-  }
-  const core = ArchiveCore.open(disk, folder, options, "journal");
+  const core = ArchiveCore.beginAnew(disk, folder, options);
   try {
-    const { catalogue } = core;
+    const { catalogue, paths } = core;
     const files = new Map<number, Input>();
     for (const number of listSegments(disk, paths.segments)) {
       const path = segmentPath(paths.segments, number);
@@ -65,8 +57,7 @@ export async function rebuildArchive(
         else catalogue.putSegment(numbers[at]!, { adopted, end: input.size! });
       },
     });
-    catalogue.setUnfinished(false);
-    core.commit();
+    core.complete();
     core.drop(removed);
     const { captures, contents } = catalogue.state;
     return { captures, contents };

@@ -27,7 +27,7 @@ export async function takeFacts(
   const guard = (action: () => void) => {
     if (failure !== undefined) throw failure.error;
     try {
-      if (signal?.aborted === true) throw new ArchiveError("HT_INTERRUPTED", "interrupted; what was taken stays");
+      if (signal?.aborted === true) throw new ArchiveError("HT_INTERRUPTED", "interrupted");
       core.guard(action);
     } catch (error) {
       failure = { error };

@@ -12,8 +12,8 @@ export const rebuild: Command = {
   name: "rebuild",
   purpose: "Make catalogue and timeline of an archive anew from its segments and its journal.",
   usage: "[--archive DIR]",
-  details: `For when they are lost or damaged; the answers are the same as before. The old ones go first. If it is interrupted,
-run it again; until it is done, questions find nothing or only a part.`,
+  details: `For when they are lost or damaged; the answers are the same as before. The old ones answer until the new ones are
+complete. Interrupted, it leaves everything as it was.`,
   options: {
     ...ARCHIVE_OPTION,
     threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core)" },
@@ -27,7 +27,7 @@ run it again; until it is done, questions find nothing or only a part.`,
     requireWords(rebuild, args, 0);
     const [json, folder, threads] = [args.flag("json"), archiveFolder(args), args.text("threads")];
     const line = new ProgressLine();
-    using interruption = new Interruption("stopping; the archive tells only a part until rebuild has run again");
+    using interruption = new Interruption("stopping; everything stays as it was");
     let skipped = 0;
     const { captures, contents } = await ArchiveWriter.rebuild(nodeDisk, folder, {
       threads: threads === undefined ? availableParallelism() : parseCount("threads", threads, 1, THREADS_MAX),

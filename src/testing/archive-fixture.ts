@@ -1,5 +1,5 @@
 /** Archives on a disk in memory, and captures to put into them. */
-import { Archive, ArchiveWriter, examineArchive, type WriterOptions } from "../archive/index.ts";
+import { Archive, ArchiveWriter, examineArchive, type TakeOptions, type WriterOptions } from "../archive/index.ts";
 import { formatIso } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import type { Input } from "../pipeline/index.ts";
@@ -44,7 +44,7 @@ export function openReader(disk: Disk): Promise<Archive> {
   return Archive.open(disk, FOLDER, { openStore });
 }
 
-export async function rebuild(disk: Disk, options: WriterOptions = {}): Promise<void> {
+export async function rebuild(disk: Disk, options: WriterOptions & TakeOptions = {}): Promise<void> {
   await ArchiveWriter.rebuild(disk, FOLDER, { openStore, ...options });
 }
 

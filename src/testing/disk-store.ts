@@ -50,6 +50,11 @@ export class DiskStore implements OrderedStore {
     this.pairs = next;
   }
 
+  /** So that it is copied wherever that is done. */
+  isLoose(): boolean {
+    return this.pairs.size > 0;
+  }
+
   close(): Promise<void> {
     return Promise.resolve();
   }

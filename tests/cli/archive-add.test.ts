@@ -136,7 +136,7 @@ describe("holotype add stops", () => {
     const archive = fresh();
     const child = startHolotype(["add", own, "--archive", archive, "--threads", threads]);
     const end = ended(child);
-    while (!existsSync(join(archive, "catalogue"))) await sleep(5);
+    while (!existsSync(join(archive, "catalogue-1"))) await sleep(5);
     child.kill("SIGINT");
     const { exit, err } = await end;
     expect([0, 130]).toContain(exit);

@@ -124,7 +124,9 @@ describe("holotype rebuild", () => {
     const archive = filled();
     run(archive, "remove", GUESTBOOK, "--reason", "asked");
     const before = answers(archive);
-    rmSync(join(archive, "catalogue"), { recursive: true });
+    for (const name of readdirSync(archive).filter((each) => each.startsWith("catalogue-"))) {
+      rmSync(join(archive, name), { recursive: true });
+    }
     expect(run(archive, "slice", "2014")).toMatchObject({ exit: 20, err: expect.stringContaining("holotype rebuild") });
     const { exit, out } = run(archive, "rebuild");
     expect({ exit, out }).toEqual({
