@@ -13,11 +13,13 @@ export interface LineSorterOptions {
 }
 
 const NOT_ASCII = /[\u0080-\uffff]/;
-const MEMORY_DEFAULT = 16 << 20;
+/** V8 lets garbage grow to several times of what is alive before it looks, so a little here is much in all. */
+const MEMORY_DEFAULT = 8 << 20;
 /** Each line held costs about this much beside its text. */
 const LINE_COST = 64;
 const MERGE_WIDTH = 64;
-const READ_SIZE = 1 << 18;
+/** Of each run that is merged, a text of this size is held. */
+const READ_SIZE = 1 << 16;
 const WRITE_SIZE = 1 << 20;
 
 export class LineSorter implements Disposable {

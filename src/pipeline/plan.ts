@@ -22,6 +22,7 @@ import {
   parseManifestLine,
   toSortable,
 } from "./manifest-line.ts";
+import { detach } from "./report/bounded.ts";
 
 export interface PlannedLine {
   /** With copy number and original, where the decision gives them. */
@@ -84,8 +85,9 @@ export class Planner implements Disposable {
     this.inOrder &&= this.last === undefined || this.compare(this.last, line) <= 0;
     this.last = line;
     if (!this.files.has(line.file)) {
-      this.files.add(line.file);
-      for (const name of baseNames(line.file)) this.names.add(name);
+      const file = detach(line.file);
+      this.files.add(file);
+      for (const name of baseNames(file)) this.names.add(name);
     }
     this.note(line);
   }
