@@ -91,6 +91,5 @@ export class ExportCheck {
 
 function failure({ file, offset }: { readonly file: string; readonly offset: number }, message: string): ArchiveError {
   const place = { file, offset };
-  const text = `${formatPlace(place)}: ${message}; the export was thrown away (see holotype doctor)`;
-  return new ArchiveError("HT_VERIFY", text, place);
+  return new ArchiveError("HT_VERIFY", `${formatPlace(place)}: ${message}`, place);
 }

@@ -3,6 +3,7 @@
  * moment; of some media types. They come in the order of keys and times, as of one snapshot, and whether one of them is
  * taken can be asked without a list of all.
  */
+import { ArchiveError } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { LineSorter } from "../pipeline/index.ts";
 import { mediaType, payloadOf, type WarcRecord } from "../warc/index.ts";
@@ -36,23 +37,50 @@ export class SelectedCaptures {
   private readonly archive: Archive;
   private readonly asked: ExportSelection;
   private readonly only: string | undefined;
+  private readonly onLeft: ((found: FoundCapture, error: ArchiveError) => void) | undefined;
+  /** Keys of captures that cannot be read. */
+  private readonly left = new Set<string>();
 
-  constructor(disk: Disk, archive: Archive, asked: ExportSelection) {
+  /** With `onLeft`, what cannot be read is left out and told once; without it, that is an error. */
+  constructor(
+    disk: Disk,
+    archive: Archive,
+    asked: ExportSelection,
+    onLeft?: (found: FoundCapture, error: ArchiveError) => void,
+  ) {
     this.disk = disk;
     this.archive = archive;
     this.asked = asked;
+    this.onLeft = onLeft;
     this.only = asked.url === undefined ? undefined : archiveKey(asked.url);
+  }
+
+  get leftCount(): number {
+    return this.left.size;
+  }
+
+  /** From now on it is none of them. */
+  leave(found: FoundCapture, error: ArchiveError): void {
+    const name = found.key.toString("latin1");
+    if (this.left.has(name)) return;
+    this.left.add(name);
+    this.onLeft?.(found, error);
+  }
+
+  private isLeft({ key }: FoundCapture): boolean {
+    return this.left.size > 0 && this.left.has(key.toString("latin1"));
   }
 
   /** May be called more than once, and gives the same each time. */
   *[Symbol.iterator](): Generator<SelectedCapture> {
     const captures = this.asked.sliceMs === undefined ? this.inSpan() : this.inSlice(this.asked.sliceMs);
-    for (const capture of captures) if (this.hasMime(capture)) yield capture;
+    for (const capture of captures) if (!this.isLeft(capture) && this.hasMime(capture)) yield capture;
   }
 
   /** Whether a capture that is filed under this key is among them. */
   has(key: string, found: FoundCapture): boolean {
     const { fromMs = FIRST_MS, toMs = LAST_MS, range = {}, sliceMs } = this.asked;
+    if (this.isLeft(found)) return false;
     if (this.only !== undefined && key !== this.only) return false;
     if (key < (range.from ?? "") || (range.to !== undefined && key >= range.to)) return false;
     if (sliceMs === undefined) {
@@ -100,10 +128,11 @@ export class SelectedCaptures {
     const { catalogue } = this.archive;
     if (catalogue.state.pending === 0) return sorter;
     const { from = "", to } = this.asked.range ?? {};
-    for (const { row, timeMs } of catalogue.allCaptures()) {
+    for (const found of catalogue.allCaptures()) {
+      const { row, timeMs } = found;
       if (row.digest !== undefined || timeMs < fromMs || timeMs > toMs) continue;
-      const key = archiveKey(this.archive.shelf.read(row.place, ({ uri }) => uri));
-      if (key >= from && (to === undefined || key < to)) sorter.add(key);
+      const key = this.readable(found, () => archiveKey(this.archive.shelf.read(row.place, ({ uri }) => uri)));
+      if (key !== undefined && key >= from && (to === undefined || key < to)) sorter.add(key);
     }
     return sorter;
   }
@@ -130,7 +159,18 @@ export class SelectedCaptures {
 
   private hasMime(found: FoundCapture): boolean {
     const { mime } = this.asked;
-    return mime === undefined || mime(this.mimeOf(found));
+    return mime === undefined || this.readable(found, () => mime(this.mimeOf(found))) === true;
+  }
+
+  /** What reading a capture tells; absent where it is left out because it cannot be read. */
+  private readable<T>(found: FoundCapture, read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      if (this.onLeft === undefined || !(error instanceof ArchiveError)) throw error;
+      this.leave(found, error);
+      return undefined;
+    }
   }
 
   private mimeOf(found: FoundCapture): string | undefined {

@@ -5,15 +5,17 @@
  */
 import { basename } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import { ArchiveError, type Clock, systemClock, type Warning } from "../base/index.ts";
+import { ArchiveError, type Clock, formatIso, systemClock, type Warning } from "../base/index.ts";
 import type { Disk, DurableOutput } from "../disk/index.ts";
 import { cdxEntryOf, isIndexed, LineSorter } from "../pipeline/index.ts";
 import { type ByteSource, formatCdxjLine } from "../warc/index.ts";
 import { Archive, type ArchiveOptions } from "./archive.ts";
+import type { FoundCapture } from "./catalogue.ts";
 import { ExportCheck } from "./export-check.ts";
 import { ExportFiles, filesInTheWay, numberedName, stemOf } from "./export-files.ts";
 import { PAGES_HEADER, pageOf } from "./export-page.ts";
 import { type ExportFate, RecordExport } from "./export-record.ts";
+import { leaveOutDamaged } from "./export-salvage.ts";
 import { type ExportSelection, SelectedCaptures } from "./export-selection.ts";
 import { WarcSeries, type WarcTarget } from "./export-series.ts";
 import { checkZip, WaczOutput } from "./export-wacz.ts";
@@ -21,7 +23,7 @@ import { checkZip, WaczOutput } from "./export-wacz.ts";
 export type ExportFormat = "warc" | "wacz";
 
 export interface ExportProgress {
-  readonly stage: "writing" | "checking";
+  readonly stage: "looking" | "writing" | "checking";
   readonly captures: number;
   /** Written or read so far. */
   readonly bytes: number;
@@ -39,6 +41,8 @@ export interface ExportOptions extends Pick<ArchiveOptions, "openStore"> {
   readonly cdxj?: boolean | undefined;
   /** Replaces files of an earlier export. */
   readonly replace?: boolean | undefined;
+  /** Leaves out, and tells of, captures that are damaged; without it one is enough to fail the export. */
+  readonly salvage?: boolean | undefined;
   /** Tells what would be written, and writes nothing. */
   readonly dryRun?: boolean | undefined;
   /** Name and version of the program. */
@@ -52,6 +56,8 @@ export interface ExportOptions extends Pick<ArchiveOptions, "openStore"> {
 
 export interface ExportReport extends Readonly<Record<ExportFate, number>> {
   readonly captures: number;
+  /** Captures that are damaged. */
+  readonly left: number;
   /** HTML captures, in the list of pages of a WACZ. */
   readonly pages: number;
   /** Of the WARC files. */
@@ -70,6 +76,7 @@ export async function exportArchive(disk: Disk, folder: string, options: ExportO
   }
   await using archive = await Archive.open(disk, folder, { openStore: options.openStore });
   const run = new ExportRun(disk, archive, options);
+  if (options.salvage === true) await run.salvage();
   if (options.dryRun === true) {
     await run.write({ begin: () => ({ write: () => {} }), end: () => {} });
     return run.report([]);
@@ -100,12 +107,25 @@ class ExportRun {
     this.disk = disk;
     this.archive = archive;
     this.options = options;
-    this.selected = new SelectedCaptures(disk, archive, options.selection);
+    const onLeft = (found: FoundCapture, error: ArchiveError) => this.tellLeft(found, error);
+    this.selected = new SelectedCaptures(
+      disk,
+      archive,
+      options.selection,
+      options.salvage === true ? onLeft : undefined,
+    );
     this.nowMs = (options.clock ?? systemClock).now();
   }
 
   report(files: readonly string[]): ExportReport {
-    return { captures: this.captures, ...this.fates, pages: this.pages, bytes: this.bytes, files };
+    return {
+      captures: this.captures,
+      left: this.selected.leftCount,
+      ...this.fates,
+      pages: this.pages,
+      bytes: this.bytes,
+      files,
+    };
   }
 
   /** Lets others have their turn now and then: who wants to interrupt, for one. */
@@ -123,6 +143,19 @@ class ExportRun {
 
   private begin(stage: ExportProgress["stage"]): void {
     this.pace = { stage, count: 0, bytes: 0, waiting: 0 };
+  }
+
+  async salvage(): Promise<void> {
+    const { disk, archive, selected } = this;
+    this.begin("looking");
+    await leaveOutDamaged({ disk, archive, selected, pause: (bytes) => this.pause(bytes) });
+    this.begin("writing");
+  }
+
+  private tellLeft({ timeMs, row }: FoundCapture, error: ArchiveError): void {
+    const { segment, offset } = row.place;
+    const message = `left out: the capture of ${formatIso(timeMs)} cannot be read (${error.message})`;
+    this.options.onWarning?.({ code: error.code, message, file: this.archive.shelf.nameOf(segment), offset });
   }
 
   /** Writes the captures to WARC files. */
@@ -215,8 +248,14 @@ class ExportRun {
         this.pages++;
       },
     });
-    for (const name of names) await closing(open(name), (source) => check.file(source));
-    check.end();
+    try {
+      for (const name of names) await closing(open(name), (source) => check.file(source));
+      check.end();
+    } catch (error) {
+      if (!(error instanceof ArchiveError) || error.code !== "HT_VERIFY") throw error;
+      const advice = "the export was thrown away (--salvage leaves out what is damaged, doctor --scrub finds it)";
+      throw new ArchiveError("HT_VERIFY", `${error.message}; ${advice}`, error.place, error);
+    }
   }
 }
 

@@ -33,10 +33,13 @@ x.warc.gz or x.wacz. It gets that name after it has been read back and proven; s
     format: { type: "string", value: "FORMAT", help: "warc or wacz, whatever the name says" },
     size: { type: "string", value: "BYTES", help: "begin another WARC file behind so many bytes: x-00001.warc.gz" },
     cdxj: { type: "boolean", help: "write an index beside the WARC files: x.cdxj (a WACZ has one in it)" },
+    salvage: { type: "boolean", help: "leave out captures that are damaged, and name them (takes twice as long)" },
     replace: { type: "boolean", help: "replace the output of an earlier export" },
     "dry-run": { type: "boolean", help: "tell what would be written, and write nothing" },
   },
-  exits: "3 revisits were exported whose originals the archive does not have · 20 nothing was found · 23 not proven",
+  exits:
+    "3 damaged captures were left out, or revisits exported whose originals the archive does not have · " +
+    "20 nothing was found · 23 not proven",
   examples: [
     "holotype add samples --archive /tmp/cabinet && holotype export --all --archive /tmp/cabinet -o /tmp/cabinet.wacz",
   ],
@@ -53,6 +56,7 @@ x.warc.gz or x.wacz. It gets that name after it has been read back and proven; s
       ...output,
       sizeBytes: size === undefined ? undefined : parseCount("size", size, SIZE_MIN, Number.MAX_SAFE_INTEGER),
       cdxj: args.flag("cdxj"),
+      salvage: args.flag("salvage"),
       replace: args.flag("replace"),
       dryRun: args.flag("dry-run"),
       software: `Holotype/${VERSION}`,
@@ -62,7 +66,7 @@ x.warc.gz or x.wacz. It gets that name after it has been read back and proven; s
     });
     talk.clear();
     writeStandardOutput(json ? `${JSON.stringify(report)}\n` : format(report, args.flag("dry-run")));
-    return report.orphan > 0 ? 3 : 0;
+    return report.orphan > 0 || report.left > 0 ? 3 : 0;
   },
 };
 
@@ -130,7 +134,7 @@ class ExportTalk implements Disposable {
     if (!process.stderr.isTTY || now - this.drawnMs < REDRAW_MS) return;
     this.drawnMs = now;
     this.isDrawn = true;
-    const things = formatCount(captures, stage === "writing" ? "capture" : "record");
+    const things = formatCount(captures, stage === "checking" ? "record" : "capture");
     writeStandardError(`${CLEAR}${stage}  ${things}  ${formatSize(bytes)}`);
   };
 
@@ -151,7 +155,7 @@ class ExportTalk implements Disposable {
 }
 
 function format(report: ExportReport, isDry: boolean): string {
-  const { captures, revisit, restored, expanded, orphan, pages, bytes, files } = report;
+  const { captures, left, revisit, restored, expanded, orphan, pages, bytes, files } = report;
   const became = [
     [revisit, "as revisits"],
     [restored + expanded, "revisits as full records"],
@@ -160,6 +164,7 @@ function format(report: ExportReport, isDry: boolean): string {
   const told = became.flatMap(([count, name]) => (count > 0 ? [`${formatNumber(count)} ${name}`] : []));
   const rows: [string, string][] = [
     ["captures", [formatNumber(captures), ...told].join(", ")],
+    ...(left > 0 ? [["left out", `${formatCount(left, "capture")}, damaged`] as [string, string]] : []),
     ["size", `${formatSize(bytes)} of WARC`],
     ...(pages > 0 ? [["pages", formatNumber(pages)] as [string, string]] : []),
     ...files.map((file, i): [string, string] => [i === 0 ? "written" : "", file]),

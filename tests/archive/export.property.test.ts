@@ -5,6 +5,7 @@ import type { ExportSelection } from "../../src/archive/index.ts";
 import { crawl } from "../../src/testing/crawl.ts";
 import type { ArchiveFile } from "../../src/testing/dedup-trial.ts";
 import { type HeldRecord, readRecords } from "../../src/testing/deduplicated.ts";
+import { newSeed } from "../../src/testing/dice.ts";
 import { keyRange } from "../../src/url/index.ts";
 import { loadZstd } from "../../src/warc/index.ts";
 import { isCapture, originalOf, type Trial, trial } from "./export-trial.ts";
@@ -59,44 +60,48 @@ function check(inputs: readonly ArchiveFile[], exported: readonly HeldRecord[], 
 const PATIENCE = 240_000;
 const fates = { record: 0, revisit: 0, restored: 0, expanded: 0, orphan: 0 };
 
-it("every capture of a crawl is exported as it came in, and leads to no record outside", {
+const SEED = newSeed();
+/** Some fates are rare: rounds are run until chance has tried them all. */
+const ROUNDS_MAX = 12;
+
+it(`every capture of a crawl is exported as it came in, and leads to no record outside; seed ${SEED}`, {
   timeout: PATIENCE,
 }, async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      crawl,
-      fc.constantFrom<"add" | "adopt">("add", "add", "adopt"),
-      fc.array(selection, { minLength: 2, maxLength: 4 }),
-      async (files, how, selections) => {
-        using made: Trial = trial();
-        await made.add(files, how);
-        const whole = await exportOf(made, "all.warc.gz", {});
-        check(files, whole.records, whole.orphans);
-        for (const { type, uri, date, payload } of files.flatMap(readRecords).filter(isCapture)) {
-          const isSame = (record: HeldRecord) =>
-            isCapture(record) &&
-            record.uri === uri &&
-            record.date?.slice(0, 19) === date?.slice(0, 19) &&
-            (type === "revisit" || payloadOf(record, whole.records)?.equals(payload) === true);
-          expect(whole.records.some(isSame), `${type} ${uri} ${date}`).toBe(true);
-        }
-        for (const [i, asked] of selections.entries()) {
-          const part = await exportOf(made, `${i}.warc.gz`, asked);
-          check(files, part.records, part.orphans);
-          const ids = new Set(whole.records.filter(isCapture).map(({ id, uri, date }) => `${id} ${uri} ${date}`));
-          for (const { id, uri, date } of part.records.filter(isCapture)) {
-            expect(ids.has(`${id} ${uri} ${date}`)).toBe(true);
-            if (asked.fromMs !== undefined) expect(Date.parse(date!)).toBeGreaterThanOrEqual(asked.fromMs);
-            if (asked.toMs !== undefined) expect(Date.parse(date!)).toBeLessThanOrEqual(asked.toMs);
-          }
-        }
-      },
-    ),
-    { numRuns: 25 },
-  );
-  // Chance has tried them all.
+  for (let round = 0; round < ROUNDS_MAX && (round === 0 || Object.values(fates).includes(0)); round++) {
+    await fc.assert(PROPERTY, { seed: SEED + round, numRuns: 25 });
+  }
   for (const [fate, count] of Object.entries(fates)) expect(count, fate).toBeGreaterThan(0);
 });
+
+const PROPERTY = fc.asyncProperty(
+  crawl,
+  fc.constantFrom<"add" | "adopt">("add", "add", "adopt"),
+  fc.array(selection, { minLength: 2, maxLength: 4 }),
+  async (files, how, selections) => {
+    using made: Trial = trial();
+    await made.add(files, how);
+    const whole = await exportOf(made, "all.warc.gz", {});
+    check(files, whole.records, whole.orphans);
+    for (const { type, uri, date, payload } of files.flatMap(readRecords).filter(isCapture)) {
+      const isSame = (record: HeldRecord) =>
+        isCapture(record) &&
+        record.uri === uri &&
+        record.date?.slice(0, 19) === date?.slice(0, 19) &&
+        (type === "revisit" || payloadOf(record, whole.records)?.equals(payload) === true);
+      expect(whole.records.some(isSame), `${type} ${uri} ${date}`).toBe(true);
+    }
+    for (const [i, asked] of selections.entries()) {
+      const part = await exportOf(made, `${i}.warc.gz`, asked);
+      check(files, part.records, part.orphans);
+      const ids = new Set(whole.records.filter(isCapture).map(({ id, uri, date }) => `${id} ${uri} ${date}`));
+      for (const { id, uri, date } of part.records.filter(isCapture)) {
+        expect(ids.has(`${id} ${uri} ${date}`)).toBe(true);
+        if (asked.fromMs !== undefined) expect(Date.parse(date!)).toBeGreaterThanOrEqual(asked.fromMs);
+        if (asked.toMs !== undefined) expect(Date.parse(date!)).toBeLessThanOrEqual(asked.toMs);
+      }
+    }
+  },
+);
 
 async function exportOf(made: Trial, name: string, asked: ExportSelection) {
   try {

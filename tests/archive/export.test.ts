@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { Archive, exportArchive } from "../../src/archive/index.ts";
-import { ArchiveError } from "../../src/base/index.ts";
+import { ArchiveError, type Warning } from "../../src/base/index.ts";
 import { type Disk, type DiskFile, nodeDisk } from "../../src/disk/index.ts";
 import { captureBytes, idOf, noise, packRecords, recordBytes, revisitBytes } from "../../src/testing/capture-text.ts";
 import { readRecords } from "../../src/testing/deduplicated.ts";
@@ -340,6 +340,18 @@ describe("nothing is left", () => {
     }
     await expect(made.export("x.warc.gz")).rejects.toMatchObject({ code: "HT_VERIFY" });
     expect(made.outputs()).toEqual([]);
+    const warnings: Warning[] = [];
+    const report = await made.export("x.warc.gz", { salvage: true, onWarning: (warning) => warnings.push(warning) });
+    // The second one is a revisit of the damaged one.
+    expect(report).toMatchObject({ captures: 5, left: 2, record: 3, revisit: 1, orphan: 1 });
+    const told = warnings.filter(({ message }) => message.startsWith("left out"));
+    expect(told.map(({ offset }) => offset)).toEqual([damaged.offset, expect.any(Number)]);
+    const exported = made.records("x.warc.gz").filter(isCapture);
+    expect(exported.map(({ uri }) => uri)).not.toContain(`${A}logo`);
+    const given = new Map(readRecords(FILE).map((record) => [record.id, record]));
+    for (const { id, payload, type } of exported) {
+      if (type === "response") expect(payload.equals(given.get(id)!.payload)).toBe(true);
+    }
   });
 });
 
