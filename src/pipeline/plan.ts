@@ -140,23 +140,25 @@ export class Planner implements Disposable {
   }
 
   private note(line: ManifestLine): void {
-    const { uri, date, original } = line;
-    if (line.flags.includes("revisit")) {
-      if (original?.id !== undefined) this.referred.add(original.id);
-      if (original?.uri !== undefined && original.date !== undefined) {
-        this.referred.add(captureKey(original.uri, original.date));
-        return;
-      }
-      // Old revisits tell a digest at most, in whatever algorithm: they mean some capture of their own URI.
-      const meant = original?.uri ?? uri;
-      if (meant !== undefined) this.referred.add(meant);
-    } else if (uri !== undefined && date !== undefined) {
-      const key = captureKey(uri, date);
-      const seen = this.captures.add(key);
-      // Replay joins a revisit's header with whatever it finds there: it has to be stored alike, too.
-      const seenSame = this.contents.add(`${key} ${line.digest} ${line.extension ?? 0} ${line.framing}`);
-      if (seen && !seenSame) this.ambiguous.add(key);
+    const { uri, date } = line;
+    if (line.flags.includes("revisit")) this.noteReferred(line);
+    if (uri === undefined || date === undefined) return;
+    const key = captureKey(uri, date);
+    const seen = this.captures.add(key);
+    // Replay joins a revisit's header with whatever it finds there, another revisit included: it has to be stored alike.
+    const seenSame = this.contents.add(`${key} ${line.digest} ${line.extension ?? 0} ${line.framing}`);
+    if (seen && !seenSame) this.ambiguous.add(key);
+  }
+
+  private noteReferred({ uri, original }: ManifestLine): void {
+    if (original?.id !== undefined) this.referred.add(original.id);
+    if (original?.uri !== undefined && original.date !== undefined) {
+      this.referred.add(captureKey(original.uri, original.date));
+      return;
     }
+    // Old revisits tell a digest at most, in whatever algorithm: they mean some capture of their own URI.
+    const meant = original?.uri ?? uri;
+    if (meant !== undefined) this.referred.add(meant);
   }
 
   /**
