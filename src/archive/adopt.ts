@@ -32,9 +32,7 @@ export async function adoptInputs(
       const file = fileOf(core, input);
       const number = core.nextSegment();
       core.journal({ kind: "adopt", time: formatIso(clock.now()), segment: number, ...file });
-      const source = core.lastSource() + 1;
-      catalogue.putSource(source, { name: file.path, addedMs: clock.now() });
-      entry = core.segmentEntry(number, source);
+      entry = core.adoptedEntry(number, file.path);
       adopted = { number, file };
       // Its number is taken from here on.
       core.commit();

@@ -5,7 +5,7 @@
  */
 import { ArchiveError, type Clock, invariant, type Random, systemClock, type Warning } from "../base/index.ts";
 import { createDurably, type Disk, type Lock, removeLeftovers, removeTree } from "../disk/index.ts";
-import { type Input, readFacts } from "../pipeline/index.ts";
+import { type Input, type RecordFacts, readFacts } from "../pipeline/index.ts";
 import { type TimelineSnapshot, TimelineWriter } from "../temporal/index.ts";
 import { WarcReader } from "../warc/index.ts";
 import { ActiveSegment } from "./active-segment.ts";
@@ -22,7 +22,7 @@ import {
   removeOtherCatalogues,
   unfinishedCatalogue,
 } from "./archive-folder.ts";
-import { Catalogue, type SegmentRow } from "./catalogue.ts";
+import { ADOPTED_SOURCES, Catalogue, CatalogueView, type SegmentRow } from "./catalogue.ts";
 import { copyCatalogue, type OpenStore } from "./catalogue-copy.ts";
 import { Indexer } from "./indexer.ts";
 import { appendJournal, enterJournal, type JournalEntry, mendJournal, readJournal } from "./journal.ts";
@@ -44,6 +44,9 @@ export interface WriterOptions {
   /** Where the catalogue is kept; default: LMDB. */
   readonly openStore?: OpenStore | undefined;
 }
+
+/** A crash tears no more than a record or two; of a segment in which nothing can be read more than this is left alone. */
+const TORN_MAX = 1 << 16;
 
 /** A commit is made when so much was written since the last one, or so many entries have changed. */
 const COMMIT_BYTES = 64 << 20;
@@ -90,12 +93,13 @@ export class ArchiveCore {
    * With a catalogue and a timeline that hold nothing yet but what the journal tells. Who reads goes on with the old ones
    * until these are complete.
    */
-  static beginAnew(disk: Disk, folder: string, options: WriterOptions): ArchiveCore {
+  static async beginAnew(disk: Disk, folder: string, options: WriterOptions): Promise<ArchiveCore> {
     const settings = readSettings(disk, folder);
     const paths = archivePaths(folder);
     const lock = disk.lock(paths.lock);
     try {
       removeLeftovers(disk, folder);
+      await refuseNewer(disk, paths, options.openStore ?? openLmdb);
       return new ArchiveCore(disk, paths, settings, lock, options, "unfinished");
     } catch (error) {
       lock.release();
@@ -136,7 +140,7 @@ export class ArchiveCore {
     this.shelf = new RecordShelf(disk, paths.segments, segmentOf, (number) => this.segment.flush(number));
     this.catchUp();
     const lastSegment = listSegments(disk, paths.segments).at(-1);
-    if (state === "counts" && lastSegment !== undefined) this.segment.resume(lastSegment);
+    if (state === "counts" && lastSegment !== undefined && this.mayGoOn(lastSegment)) this.segment.resume(lastSegment);
     this.committedEnd = this.segment.position?.end ?? 0;
   }
 
@@ -155,6 +159,12 @@ export class ArchiveCore {
     for (const number of listTimelines(disk, paths.folder)) {
       if (number !== timeline || timelineCommit === 0) removeTree(disk, paths.timeline(number));
     }
+  }
+
+  /** Whether the segment ends where the catalogue says. */
+  private mayGoOn(number: number): boolean {
+    const { end = 0, closed = false } = this.catalogue.segment(number) ?? {};
+    return !closed && this.disk.stat(segmentPath(this.paths.segments, number))!.sizeBytes === end;
   }
 
   private activeSegment(): ActiveSegment {
@@ -222,21 +232,34 @@ export class ArchiveCore {
     return removedDigests;
   }
 
-  /** `end` is that of the last whole record. */
-  endSegment(number: number, end: number, isAfresh: boolean): void {
-    const { disk, paths } = this;
+  /** `end` is that of the last record that was entered. */
+  private endSegment(number: number, end: number, isAfresh: boolean): void {
+    const { disk, paths, catalogue } = this;
     const path = segmentPath(paths.segments, number);
     const size = disk.stat(path)!.sizeBytes;
     const isLast = listSegments(disk, paths.segments).at(-1) === number;
-    const isCut = size > end && (isLast || !isAfresh);
-    // It may be more than a crash left: what is cut off then is kept beside the segment.
-    if (isCut && isAfresh) this.saveTail(path, end, size);
-    if (isCut) cutSegment(disk, paths.segments, number, end);
+    // Afresh, nothing says what was acknowledged: then only the end of all is taken for what a crash tore.
+    if (isAfresh && size > end && !(isLast && (end > 0 || size <= TORN_MAX))) {
+      catalogue.putSegment(number, { end: size, closed: true });
+      return;
+    }
+    if (size > end) {
+      // It may be more than a crash left: what is cut off then is kept beside the segment.
+      if (isAfresh || catalogue.segment(number) === undefined) this.saveTail(number, end);
+      cutSegment(disk, paths.segments, number, end);
+    }
     this.shelf.forget(number);
-    this.catalogue.putSegment(number, { end: isCut ? end : size });
+    catalogue.putSegment(number, { end });
   }
 
-  private saveTail(path: string, end: number, size: number): void {
+  /** Copies what lies behind a position of a segment to a file beside it. */
+  saveTail(number: number, end: number): void {
+    const path = segmentPath(this.paths.segments, number);
+    const size = this.disk.stat(path)!.sizeBytes;
+    this.copyTail(path, end, size);
+  }
+
+  private copyTail(path: string, end: number, size: number): void {
     using file = this.disk.open(path, "read");
     const piece = Buffer.alloc(1 << 16);
     createDurably(
@@ -255,15 +278,21 @@ export class ArchiveCore {
 
   private enterAdopted(number: number, adopted: NonNullable<SegmentRow["adopted"]>): readonly Buffer[] {
     if (this.disk.stat(adopted.path.split("!")[0]!) === undefined) return [];
-    const { removedDigests } = this.enterRecords(number, 0, adoptedInput(adopted.path, adopted.size), "all");
+    const entry = this.adoptedEntry(number, adopted.path);
+    const { removedDigests } = this.enterRecords(number, 0, adoptedInput(adopted.path, adopted.size), "all", entry);
     this.catalogue.putSegment(number, { adopted, end: adopted.size });
     return removedDigests;
   }
 
-  /** `end` is that of the last record that is whole. */
-  private enterRecords(number: number, from: number, input: Input, extent: "all" | "until damage") {
+  /** `end` is that of the last record that was entered. */
+  private enterRecords(
+    number: number,
+    from: number,
+    input: Input,
+    extent: "all" | "until damage",
+    entry = this.segmentEntry(number),
+  ) {
     const { source } = openArchive(this.disk, input);
-    const entry = this.segmentEntry(number, this.lastSource());
     const reader = new WarcReader(source, { start: from, onWarning: () => {} });
     let end = from;
     try {
@@ -271,7 +300,7 @@ export class ArchiveCore {
         const isWhole = facts.damaged === undefined && facts.length !== undefined;
         if (extent === "until damage" && (!isWhole || facts.offset !== end)) break;
         entry.take(facts);
-        if (isWhole) end = facts.offset + facts.length;
+        if (isEntered(facts)) end = facts.offset + facts.length!;
         this.commitWhereDue();
       }
     } catch (error) {
@@ -285,14 +314,16 @@ export class ArchiveCore {
     return { end, removedDigests: entry.removedDigests };
   }
 
-  segmentEntry(number: number, source: number): SegmentEntry {
-    return new SegmentEntry(this.catalogue, this.indexer, this.shelf, number, source);
+  /** For a segment of our own, which goes on with the source of the one before it. */
+  segmentEntry(number: number): SegmentEntry {
+    const { catalogue, indexer, shelf } = this;
+    return new SegmentEntry(catalogue, indexer, shelf, number, catalogue.lastOwnSource());
   }
 
-  lastSource(): number {
-    let last = 0;
-    for (const { number } of this.catalogue.sources()) last = Math.max(last, number);
-    return last;
+  adoptedEntry(number: number, path: string): SegmentEntry {
+    const source = ADOPTED_SOURCES + number;
+    this.catalogue.putSource(source, { name: path, addedMs: this.clock.now() });
+    return new SegmentEntry(this.catalogue, this.indexer, this.shelf, number, source);
   }
 
   /** Durable before it has any effect. */
@@ -388,8 +419,12 @@ export class ArchiveCore {
   /** Leaves one catalogue, in the room that it needs. */
   private async closeCatalogue(): Promise<void> {
     const { disk, paths, number, state } = this;
-    const isCopied = this.failure === undefined && state !== "unfinished" && (await this.copy(number + 1));
-    await this.store.close();
+    let isCopied = false;
+    try {
+      isCopied = this.failure === undefined && state !== "unfinished" && (await this.copy(number + 1));
+    } finally {
+      await this.store.close();
+    }
     if (isCopied) installCatalogue(disk, paths, number + 1);
     else if (state === "complete") installCatalogue(disk, paths, number);
     if (state === "complete") this.removeOtherTimelines();
@@ -415,7 +450,30 @@ export class ArchiveCore {
       return true;
     } catch (error) {
       if (!(error instanceof ArchiveError)) throw error;
+      removeTree(this.disk, unfinishedCatalogue(this.paths, number));
       return false;
     }
+  }
+}
+
+/** Whether `SegmentEntry` takes the record in, and it has a place of its own. */
+export function isEntered({ damaged, length }: RecordFacts): boolean {
+  return damaged !== "cut" && length !== undefined;
+}
+
+/** A catalogue that cannot be opened is no obstacle; one of a newer Holotype is. */
+async function refuseNewer(disk: Disk, paths: ArchivePaths, openStore: OpenStore): Promise<void> {
+  const last = lastCatalogue(disk, paths.folder);
+  if (last === 0) return;
+  try {
+    const store = openStore(disk, paths.catalogue(last));
+    try {
+      using catalogue = new CatalogueView(store.view());
+      catalogue.checkFormat();
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    if (!(error instanceof ArchiveError) || error.code === "HT_FORMAT_TOO_NEW") throw error;
   }
 }

@@ -83,8 +83,9 @@ export class Archive implements AsyncDisposable {
         const found = await Archive.openWith(disk, folder, settings, number, options, attempt === OPEN_TRIES);
         if (found !== undefined) return found;
       } catch (error) {
-        // A writer may have put another one in its place meanwhile.
-        if (attempt === OPEN_TRIES || lastCatalogue(disk, folder) === number) throw error;
+        // A writer may have put another one, or another timeline, in its place meanwhile.
+        const isGone = number > 0 && error instanceof ArchiveError && error.code === "HT_NOT_FOUND";
+        if (attempt === OPEN_TRIES || (!isGone && lastCatalogue(disk, folder) === number)) throw error;
       }
       await sleep(OPEN_PAUSE_MS);
     }
@@ -108,6 +109,10 @@ export class Archive implements AsyncDisposable {
     try {
       const catalogue = new CatalogueView(store.view());
       catalogue.checkFormat();
+      if (catalogue.state.unfinished > 0) {
+        const message = `${folder}: the catalogue was lost, and is not complete yet; \`holotype rebuild\` makes it`;
+        throw new ArchiveError("HT_CORRUPT", message, { file: folder });
+      }
       await loadForSegments(catalogue);
       const { timeline: timelineNumber, timelineCommit } = catalogue.state;
       const timeline = openTimeline(disk, paths.timeline(timelineNumber), { cacheBytes: options.cacheBytes });

@@ -44,7 +44,12 @@ export interface SegmentRow {
   readonly adopted?: { readonly path: string; readonly size: number; readonly modifiedMs: number } | undefined;
   /** How far it is in the catalogue. */
   readonly end: number;
+  /** Nothing is appended to it any more: there is something in it, or behind its end, that could not be read. */
+  readonly closed?: boolean | undefined;
 }
+
+/** Numbers of sources: those of files that were added stand in our segments, an adopted one has that of its segment above. */
+export const ADOPTED_SOURCES = 2 ** 31;
 
 /** A file that captures came from. */
 export interface SourceRow {
@@ -287,6 +292,13 @@ export class CatalogueView implements Disposable {
   segment(number: number): SegmentRow | undefined {
     const bytes = this.get(tableKey(Table.segment, number32(number)));
     return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as SegmentRow);
+  }
+
+  /** Of the files that were added; 0 before the first. */
+  lastOwnSource(): number {
+    let last = 0;
+    for (const { number } of this.sources()) if (number < ADOPTED_SOURCES) last = Math.max(last, number);
+    return last;
   }
 
   *sources(): Generator<{ number: number; row: SourceRow }> {

@@ -102,7 +102,7 @@ export class Intake implements Disposable {
   constructor(parts: IntakeParts) {
     this.parts = parts;
     this.rules = new Rules(parts.policy);
-    this.nextSource = 1 + Math.max(0, ...[...parts.catalogue.sources()].map(({ number }) => number));
+    this.nextSource = 1 + parts.catalogue.lastOwnSource();
   }
 
   /** Tells the journal which captures came back. Until then they would not, if everything were made anew. */

@@ -12,6 +12,19 @@ const LOOSE_LEAST_BYTES = 1 << 20;
 const LOOSE_RATIO = 1.5;
 const BINARY = { encoding: "binary", keyEncoding: "binary" } as const;
 
+const NO_SPACE = 28;
+
+/** What the system refuses becomes an error of ours. */
+function attempt<T>(action: () => T): T {
+  try {
+    return action();
+  } catch (cause) {
+    const { code, message } = cause as { readonly code?: unknown; readonly message?: string };
+    if (typeof code !== "number") throw cause;
+    throw new ArchiveError(code === NO_SPACE ? "HT_NO_SPACE" : "HT_IO", `the catalogue: ${message}`, {}, cause);
+  }
+}
+
 class LmdbStore implements OrderedStore {
   private readonly root: RootDatabase<Buffer, Buffer>;
 
@@ -21,7 +34,8 @@ class LmdbStore implements OrderedStore {
       const options = { noSubdir: true, readOnly, overlappingSync: false, ...BINARY };
       this.root = open<Buffer, Buffer>({ path: join(folder, NAME), ...options });
     } catch (cause) {
-      const message = `${folder}: the catalogue cannot be opened; \`holotype rebuild\` makes it again`;
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const message = `${folder}: the catalogue cannot be opened (${reason}); \`holotype rebuild\` makes it again`;
       throw new ArchiveError("HT_CORRUPT", message, { file: folder }, cause);
     }
   }
@@ -60,18 +74,20 @@ class LmdbStore implements OrderedStore {
 
   commit(changes: ReadonlyMap<string, Buffer | undefined>): void {
     const keys = [...changes.keys()].sort();
-    this.root.transactionSync(() => {
-      // What comes behind all that is there fills its pages; anything else leaves them two thirds full. Asked for inside:
-      // a question from outside may be answered as of an earlier commit.
-      const [last] = this.root.getKeys({ reverse: true, limit: 1 });
-      const append = last === undefined || last.toString("latin1") < (keys[0] ?? "");
-      for (const text of keys) {
-        const value = changes.get(text);
-        const key = Buffer.from(text, "latin1");
-        if (value === undefined) this.root.removeSync(key);
-        else invariant(this.root.putSync(key, value, { append }) as unknown as boolean, "LMDB refused a pair");
-      }
-    });
+    attempt(() =>
+      this.root.transactionSync(() => {
+        // What comes behind all that is there fills its pages; anything else leaves them two thirds full. Asked for inside:
+        // a question from outside may be answered as of an earlier commit.
+        const [last] = this.root.getKeys({ reverse: true, limit: 1 });
+        const append = last === undefined || last.toString("latin1") < (keys[0] ?? "");
+        for (const text of keys) {
+          const value = changes.get(text);
+          const key = Buffer.from(text, "latin1");
+          if (value === undefined) this.root.removeSync(key);
+          else invariant(this.root.putSync(key, value, { append }) as unknown as boolean, "LMDB refused a pair");
+        }
+      }),
+    );
   }
 
   isLoose(): boolean {

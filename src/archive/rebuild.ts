@@ -1,10 +1,11 @@
 /**
  * Everything that follows from the segments and the journal, made anew beside the old catalogue and timeline, which answer
- * until it is complete. Whatever stops it, they still do.
+ * until it is complete. Whatever stops it, they still do; so a segment of our own that cannot be read stops it.
  */
+import { ArchiveError } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import type { Input } from "../pipeline/index.ts";
-import { ArchiveCore, type WriterOptions } from "./archive-core.ts";
+import { ArchiveCore, isEntered, type WriterOptions } from "./archive-core.ts";
 import { loadForInputs } from "./load-zstd.ts";
 import type { SegmentEntry } from "./segment-entry.ts";
 import { adoptedInput, listSegments, segmentPath } from "./segments.ts";
@@ -15,53 +16,116 @@ export async function rebuildArchive(
   folder: string,
   options: WriterOptions & TakeOptions,
 ): Promise<{ readonly captures: number; readonly contents: number }> {
-  const core = ArchiveCore.beginAnew(disk, folder, options);
+  const core = await ArchiveCore.beginAnew(disk, folder, options);
   try {
-    const { catalogue, paths } = core;
-    const files = new Map<number, Input>();
-    for (const number of listSegments(disk, paths.segments)) {
-      const path = segmentPath(paths.segments, number);
-      files.set(number, adoptedInput(path, disk.stat(path)!.sizeBytes));
-    }
-    for (const { number, row } of catalogue.segments()) {
-      const { adopted } = row;
-      if (adopted !== undefined && disk.stat(adopted.path.split("!")[0]!) !== undefined) {
-        files.set(number, adoptedInput(adopted.path, adopted.size));
-      }
-    }
-    const numbers = [...files.keys()].sort((one, other) => one - other);
-    const inputs = numbers.map((number) => files.get(number)!);
-    await loadForInputs(disk, inputs);
-    let at = -1;
-    let end = 0;
-    let entry: SegmentEntry | undefined;
-    const removed: Buffer[] = [];
-    await takeFacts(core, inputs, options, {
-      begin: (input) => {
-        at = inputs.indexOf(input, at + 1);
-        const adopted = catalogue.segment(numbers[at]!)?.adopted;
-        const source = adopted === undefined ? core.lastSource() : core.lastSource() + 1;
-        if (adopted !== undefined) catalogue.putSource(source, { name: adopted.path, addedMs: core.clock.now() });
-        end = 0;
-        entry = core.segmentEntry(numbers[at]!, source);
-      },
-      take: (facts) => {
-        entry!.take(facts);
-        if (facts.damaged === undefined && facts.length !== undefined) end = facts.offset + facts.length;
-      },
-      end: (input) => {
-        entry!.end();
-        removed.push(...entry!.removedDigests);
-        const adopted = catalogue.segment(numbers[at]!)?.adopted;
-        if (adopted === undefined) core.endSegment(numbers[at]!, end, true);
-        else catalogue.putSegment(numbers[at]!, { adopted, end: input.size! });
-      },
-    });
-    core.complete();
-    core.drop(removed);
-    const { captures, contents } = catalogue.state;
-    return { captures, contents };
+    return await new Rebuild(core, options).run();
   } finally {
     await core.close();
+  }
+}
+
+class Rebuild {
+  private readonly core: ArchiveCore;
+  private readonly options: TakeOptions;
+  private readonly removed: Buffer[] = [];
+  /** A segment of our own that could not be read. */
+  private failed: ArchiveError | undefined;
+
+  constructor(core: ArchiveCore, options: TakeOptions) {
+    this.core = core;
+    this.options = options;
+  }
+
+  async run(): Promise<{ readonly captures: number; readonly contents: number }> {
+    const { core } = this;
+    const own = this.ownSegments();
+    const files = [...own, ...this.adoptedFiles()].sort(([one], [other]) => one - other);
+    await loadForInputs(
+      core.disk,
+      files.map(([, input]) => input),
+    );
+    await this.enter(files, new Set(own.map(([, { name }]) => name)));
+    if (this.failed !== undefined) throw this.failed;
+    core.complete();
+    core.drop(this.removed);
+    const { captures, contents } = core.catalogue.state;
+    return { captures, contents };
+  }
+
+  private ownSegments(): [number, Input][] {
+    const { disk, paths, catalogue } = this.core;
+    const inputs: [number, Input][] = [];
+    for (const number of listSegments(disk, paths.segments)) {
+      const path = segmentPath(paths.segments, number);
+      using file = disk.open(path, "update");
+      // What is read may not be durable yet, and the catalogue is about to rely on it.
+      file.sync();
+      if (file.size() > 0) inputs.push([number, adoptedInput(path, file.size())]);
+      else catalogue.putSegment(number, { end: 0 });
+    }
+    return inputs;
+  }
+
+  private adoptedFiles(): [number, Input][] {
+    const { disk, catalogue } = this.core;
+    const inputs: [number, Input][] = [];
+    for (const { number, row } of catalogue.segments()) {
+      if (row.adopted === undefined) continue;
+      const { path, size } = row.adopted;
+      if (disk.stat(path.split("!")[0]!) !== undefined) inputs.push([number, adoptedInput(path, size)]);
+      else {
+        const error = new ArchiveError("HT_NOT_FOUND", `${path}: adopted, and not there any more`, { file: path });
+        this.options.onSkip?.({ name: path, error });
+      }
+    }
+    return inputs;
+  }
+
+  private async enter(files: readonly (readonly [number, Input])[], own: ReadonlySet<string>): Promise<void> {
+    const { core, removed } = this;
+    const numbers = new Map(files.map(([number, input]) => [input, number]));
+    let end = 0;
+    let entry: SegmentEntry | undefined;
+    const onSkip: TakeOptions["onSkip"] = (skip) => {
+      if (!own.has(skip.name)) return this.options.onSkip?.(skip);
+      const advice = "bring the segment back from a copy, or move it away to go on without it";
+      const { code, message, place } = skip.error;
+      this.failed ??= new ArchiveError(code, `${message}; everything stays as it was: ${advice}`, place, skip.error);
+    };
+    const inputs = [...numbers.keys()];
+    await takeFacts(
+      core,
+      inputs,
+      { ...this.options, onSkip },
+      {
+        begin: (input) => {
+          const number = numbers.get(input)!;
+          end = 0;
+          entry = own.has(input.name) ? core.segmentEntry(number) : core.adoptedEntry(number, input.name);
+        },
+        take: (facts) => {
+          entry!.take(facts);
+          if (isEntered(facts)) end = facts.offset + facts.length!;
+        },
+        end: (input) => {
+          const number = numbers.get(input)!;
+          entry!.end();
+          removed.push(...entry!.removedDigests);
+          if (own.has(input.name)) this.endSegment(number, end, input.size!);
+          else core.catalogue.putSegment(number, { ...core.catalogue.segment(number)!, end: input.size! });
+        },
+      },
+    );
+  }
+
+  /**
+   * Nothing is cut off as long as the old catalogue counts, which may know what cannot be read now. Behind the end of all
+   * the next writer will, so it is kept beside the segment.
+   */
+  private endSegment(number: number, end: number, size: number): void {
+    const { core } = this;
+    const isLast = listSegments(core.disk, core.paths.segments).at(-1) === number;
+    if (isLast && end < size) core.saveTail(number, end);
+    core.catalogue.putSegment(number, isLast || end === size ? { end } : { end: size, closed: true });
   }
 }
