@@ -4,7 +4,7 @@
  */
 import { ArchiveError, type ErrorCode } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
-import { type RecordFacts, runTask } from "../pipeline/index.ts";
+import { damageOf, type RecordFacts, runTask } from "../pipeline/index.ts";
 import { Archive, type ArchiveOptions } from "./archive.ts";
 import { archivePaths } from "./archive-folder.ts";
 import { archiveKey, DIGEST_HALF } from "./capture-row.ts";
@@ -89,7 +89,13 @@ class Doctor {
       const isChanged = stat !== undefined && (adopted === undefined ? stat.sizeBytes < size : stat.sizeBytes !== size);
       if (adopted !== undefined && stat !== undefined && stat.modifiedMs !== adopted.modifiedMs)
         this.suspects.add(number);
-      if (stat !== undefined && !isChanged) continue;
+      if (stat !== undefined && !isChanged) {
+        if (adopted !== undefined && row.end < adopted.size) {
+          const message = `${path} is adopted, but not entered: it was not there when everything was made anew; rebuild`;
+          yield { code: "HT_LOST", message, file: path };
+        }
+        continue;
+      }
       this.gone.add(number);
       let captures = 0;
       for (const each of catalogue.allCaptures()) if (each.row.place.segment === number) captures++;
@@ -215,8 +221,12 @@ class Doctor {
         threads: this.options.threads ?? 1,
         onText: (text) => feed.text(text),
         onInputDone: (input) => feed.done(input),
-        onWarning: ({ code, message, file, offset }) =>
-          void findings.push({ code, message: `${file}:${offset}: ${message}`, file, offset }),
+        onWarning: (warning) => {
+          const { code, message, file, offset } = warning;
+          // Records are kept as they came, with their oddities.
+          if (damageOf([warning]) !== undefined)
+            findings.push({ code, message: `${file}:${offset}: ${message}`, file, offset });
+        },
         onSkip: ({ name, error }) => void findings.push({ code: error.code, message: error.message, file: name }),
         onProgress: ({ bytesDone, bytesTotal }) => this.options.onProgress?.("scrub", bytesDone, bytesTotal),
       },

@@ -3,7 +3,7 @@
  * it, but for revisits whose originals the archive does not have either. The files get their names after they have been
  * read back.
  */
-import { basename } from "node:path";
+import { basename, resolve, sep } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { ArchiveError, type Clock, formatIso, systemClock, type Warning } from "../base/index.ts";
 import type { Disk, DurableOutput } from "../disk/index.ts";
@@ -75,6 +75,7 @@ export async function exportArchive(disk: Disk, folder: string, options: ExportO
     throw new ArchiveError("HT_EXISTS", `${earlier[0]!}: there already (see --replace)`, { file: earlier[0]! });
   }
   await using archive = await Archive.open(disk, folder, { openStore: options.openStore });
+  refuseOwn(archive, folder, [output, ...earlier]);
   const run = new ExportRun(disk, archive, options);
   if (options.salvage === true) await run.salvage();
   if (options.dryRun === true) {
@@ -85,6 +86,17 @@ export async function exportArchive(disk: Disk, folder: string, options: ExportO
   if (format === "warc") await run.toFiles(files);
   else await run.toWacz(files);
   return run.report(files.publish(replace ? "replace" : "refuse", earlier));
+}
+
+/** What the archive reads from is not written to. */
+function refuseOwn(archive: Archive, folder: string, paths: readonly string[]): void {
+  const adopted = new Set(
+    [...archive.catalogue.segments()].flatMap(({ row }) => row.adopted?.path.split("!")[0] ?? []),
+  );
+  for (const path of paths.map((each) => resolve(each))) {
+    if (!path.startsWith(resolve(folder) + sep) && !adopted.has(path)) continue;
+    throw new ArchiveError("HT_USAGE", `${path}: is part of the archive`, { file: path });
+  }
 }
 
 const TURN_CAPTURES = 32;

@@ -39,7 +39,8 @@ class Rebuild {
   async run(): Promise<{ readonly captures: number; readonly contents: number }> {
     const { core } = this;
     const own = this.ownSegments();
-    const files = [...own, ...this.adoptedFiles()].sort(([one], [other]) => one - other);
+    // Where a capture is in both, that of our own segment counts.
+    const files = [...own, ...this.adoptedFiles()];
     await loadForInputs(
       core.disk,
       files.map(([, input]) => input),

@@ -91,15 +91,20 @@ export function readRecord<T>(
 
 /**
  * The same for a file of others, in which a record may reach into the next member: read by itself it is cut off, with what
- * stands behind it, it is not.
+ * stands behind it, it is not. `use` may write what it gets, so it is called once, when it is known how to read.
  */
 export function readRecordOfOthers<T>(archive: OpenArchive, place: PlaceInFile, use: (record: WarcRecord) => T): T {
+  const isCut = place.length > 0 && !isWhole(archive, place);
+  return readRecord(archive, isCut ? { ...place, length: 0 } : place, use, true);
+}
+
+function isWhole(archive: OpenArchive, place: PlaceInFile): boolean {
   try {
-    return readRecord(archive, place, use, true);
+    readRecord(archive, place, (record) => record.drain(), true);
+    return true;
   } catch (error) {
-    const isCut = error instanceof ArchiveError && error.code === "HT_CORRUPT" && place.length > 0;
-    if (!isCut) throw error;
-    return readRecord(archive, { ...place, length: 0 }, use, true);
+    if (error instanceof ArchiveError && error.code === "HT_CORRUPT") return false;
+    throw error;
   }
 }
 

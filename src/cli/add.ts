@@ -1,10 +1,10 @@
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { join, resolve, sep } from "node:path";
 import { type AddReport, type AdoptReport, ArchiveWriter } from "../archive/index.ts";
 import { ArchiveError, isDamage, type Warning } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
 import { nodeDisk, readStandardInput, type ScratchFolder, scratchFolder, writeStandardOutput } from "../disk/index.ts";
-import { type Input, type SkippedInput, STANDARD_INPUT } from "../pipeline/index.ts";
+import { damageOf, type Input, type SkippedInput, STANDARD_INPUT } from "../pipeline/index.ts";
 import { ARCHIVE_OPTION, archiveFolder } from "./archive-option.ts";
 import { type Arguments, type Command, type OptionSpecs, parseCount, requireFiles } from "./command.ts";
 import { POLICY_OPTIONS, parsePolicy } from "./dedup.ts";
@@ -51,7 +51,8 @@ lets later captures refer to them. They must not be changed or moved any more; h
     const [json, adopt] = [args.flag("json"), args.flag("adopt")];
     using talk = new AddTalk(json);
     using spool = new Spool();
-    const inputs = adopt ? takeInputs(files, talk.skip) : spool.take(files, talk.skip);
+    const folder = archiveFolder(args);
+    const inputs = leaveOutArchive(folder, adopt ? takeInputs(files, talk.skip) : spool.take(files, talk.skip));
     using interruption = new Interruption("stopping; what was taken stays");
     const options = {
       threads: threads === undefined ? availableParallelism() : parseCount("threads", threads, 1, THREADS_MAX),
@@ -59,7 +60,6 @@ lets later captures refer to them. They must not be changed or moved any more; h
       onSkip: talk.skip,
       onProgress: talk.progress,
     };
-    const folder = archiveFolder(args);
     await using writer = ArchiveWriter.open(nodeDisk, folder, { create: true, onWarning: talk.warn });
     const report = adopt
       ? await writer.adopt(inputs, options)
@@ -67,7 +67,7 @@ lets later captures refer to them. They must not be changed or moved any more; h
     talk.clear();
     const { skipped } = talk;
     writeStandardOutput(json ? `${JSON.stringify(toJson(folder, report, skipped))}\n` : format(report, skipped));
-    return skipped > 0 || report.damaged > 0 ? 3 : 0;
+    return skipped > 0 || report.damaged > 0 || talk.damage > 0 ? 3 : 0;
   },
 };
 
@@ -82,6 +82,7 @@ function parseAddPolicy(args: Arguments): Policy {
 /** Tells what happens while it happens. */
 class AddTalk implements Disposable {
   skipped = 0;
+  damage = 0;
   private readonly line = new ProgressLine();
   private readonly json: boolean;
   private shown = 0;
@@ -100,6 +101,7 @@ class AddTalk implements Disposable {
 
   readonly warn = (warning: Warning): void => {
     if (!isDamage(warning)) return;
+    if (damageOf([warning]) !== undefined) this.damage++;
     this.line.clear();
     if (++this.shown <= WARNINGS_SHOWN_MAX) tellWarning(warning, this.json);
     else if (this.shown === WARNINGS_SHOWN_MAX + 1 && !this.json) say("… and more; holotype check tells all");
@@ -114,6 +116,15 @@ class AddTalk implements Disposable {
   }
 }
 
+/** Who adds the folder in which the archive lies does not mean its own segments. */
+function leaveOutArchive(folder: string, inputs: readonly Input[]): Input[] {
+  const own = resolve(folder) + sep;
+  const others = inputs.filter(({ path }) => !resolve(path).startsWith(own));
+  if (others.length < inputs.length)
+    say(`left out ${formatCount(inputs.length - others.length, "file")} of the archive itself`);
+  return others;
+}
+
 /** Records are read twice, so what comes by standard input is put into a file first. */
 class Spool implements Disposable {
   private scratch: ScratchFolder | undefined;
@@ -122,6 +133,7 @@ class Spool implements Disposable {
     if (names.filter((name) => name === STANDARD_INPUT).length > 1) {
       throw new ArchiveError("HT_USAGE", "standard input can be read once");
     }
+    if (!names.includes(STANDARD_INPUT)) return takeInputs(names, onSkip);
     return names.flatMap((name) => {
       if (name !== STANDARD_INPUT) return takeInputs([name], onSkip);
       const path = this.fill();

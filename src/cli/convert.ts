@@ -1,5 +1,5 @@
 import { ArchiveError } from "../base/index.ts";
-import { nodeDisk, removeLeftovers, writeStandardOutput } from "../disk/index.ts";
+import { nodeDisk, removeLeftovers } from "../disk/index.ts";
 import {
   type Converted,
   type ConvertOptions,
@@ -10,7 +10,7 @@ import {
 } from "../pipeline/index.ts";
 import { type Arguments, type Command, parseChoice, parseCount, requireFiles } from "./command.ts";
 import { takeInputs } from "./survey-run.ts";
-import { formatCount, formatSize, ProgressLine, tellSkipped } from "./talk.ts";
+import { formatCount, formatSize, ProgressLine, report, tellSkipped } from "./talk.ts";
 import { VERSION } from "./version.ts";
 
 const COMPRESSIONS = ["gzip", "zstd", "none"] as const;
@@ -92,9 +92,7 @@ async function convertOne(
         progress.update({ file: input.name, bytesDone, bytesTotal: input.size ?? 0, records }),
     });
     progress.clear();
-    writeStandardOutput(
-      json ? `${JSON.stringify({ input: input.name, ...converted })}\n` : formatLine(input, converted),
-    );
+    report(json ? `${JSON.stringify({ input: input.name, ...converted })}\n` : formatLine(input, converted));
   } catch (error) {
     progress.clear();
     if (!(error instanceof ArchiveError) || error.code === "HT_NO_SPACE") throw error;

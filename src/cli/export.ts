@@ -34,7 +34,7 @@ x.warc.gz or x.wacz. It gets that name after it has been read back and proven; s
     size: { type: "string", value: "BYTES", help: "begin another WARC file behind so many bytes: x-00001.warc.gz" },
     cdxj: { type: "boolean", help: "write an index beside the WARC files: x.cdxj (a WACZ has one in it)" },
     salvage: { type: "boolean", help: "leave out captures that are damaged, and name them (takes twice as long)" },
-    replace: { type: "boolean", help: "replace the output of an earlier export" },
+    replace: { type: "boolean", help: "replace what is there under that name" },
     "dry-run": { type: "boolean", help: "tell what would be written, and write nothing" },
   },
   exits:

@@ -26,7 +26,12 @@ kind (a replaced one is a duplicate that became a revisit here), size, digest, p
   async run(args) {
     const [url] = requireWords(history, args, 1) as [string];
     const [from, to] = [args.text("from"), args.text("to")];
-    const span = [from && parseSince(from), to && parseAsOf(to)].map((time) => time || undefined);
+    const span = [
+      from === undefined ? undefined : parseSince(from),
+      to === undefined ? undefined : parseAsOf(to),
+    ] as const;
+    if (span[0] !== undefined && span[1] !== undefined && span[0] > span[1])
+      throw new ArchiveError("HT_USAGE", "--from is later than --to");
     await using archive = await openToAsk(args);
     const lifespans = archive.history(url, ...span);
     const lines = args.flag("all")
@@ -41,7 +46,11 @@ kind (a replaced one is a duplicate that became a revisit here), size, digest, p
       output.write(line);
     }
     output.flush();
-    if (count === 0) throw new ArchiveError("HT_NOT_FOUND", `${url}: the archive has no capture of it`);
+    if (count === 0) {
+      const isKnown = archive.history(url).length > 0;
+      const message = isKnown ? "nothing of it is in that span" : "the archive has no capture of it";
+      throw new ArchiveError("HT_NOT_FOUND", `${url}: ${message}`);
+    }
     return 0;
   },
 };

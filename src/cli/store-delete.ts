@@ -1,10 +1,9 @@
 import { ArchiveError } from "../base/index.ts";
-import { writeStandardOutput } from "../disk/index.ts";
 import { type ContentKey, formatContentKey } from "../store/index.ts";
 import type { Command } from "./command.ts";
 import { Interruption } from "./interruption.ts";
 import { INSTANCE_OPTION, openTarget, requireKeys } from "./store-option.ts";
-import { tellSkipped } from "./talk.ts";
+import { report, tellSkipped } from "./talk.ts";
 
 export const storeDelete: Command = {
   name: "store delete",
@@ -28,7 +27,7 @@ export const storeDelete: Command = {
       try {
         const info = (await instance.delete(key)) ?? notThere(key);
         const { references } = info;
-        writeStandardOutput(json ? `${JSON.stringify({ key: name, references })}\n` : `${name}\t${references}\n`);
+        report(json ? `${JSON.stringify({ key: name, references })}\n` : `${name}\t${references}\n`);
       } catch (error) {
         if (!(error instanceof ArchiveError)) throw error;
         skipped.push({ name, error });

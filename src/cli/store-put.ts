@@ -1,11 +1,10 @@
 import { ArchiveError } from "../base/index.ts";
-import { writeStandardOutput } from "../disk/index.ts";
 import { formatContentKey, STORE_MODES, type StoreItem, type StoreResult } from "../store/index.ts";
 import { type Arguments, type Command, parseChoice, requireFiles } from "./command.ts";
 import { Interruption } from "./interruption.ts";
 import { readContent, StandardInput } from "./store-content.ts";
 import { INSTANCE_OPTION, openTarget } from "./store-option.ts";
-import { tellSkipped } from "./talk.ts";
+import { report, tellSkipped } from "./talk.ts";
 import { progressTeller } from "./volume-option.ts";
 
 export const storePut: Command = {
@@ -65,7 +64,7 @@ regular (signature and size), compare (all bytes), force-new (nothing). A folder
     for await (const answer of instance.storeAll(items())) {
       const name = taken[answered++]!;
       if ("error" in answer) skip(name, answer.error);
-      else writeStandardOutput(formatResult(name, answer.stored, args));
+      else report(formatResult(name, answer.stored, args));
       tellProgress(answered, files.length);
     }
     if (interruption.isStopped) return 130;

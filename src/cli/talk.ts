@@ -1,6 +1,6 @@
 /** Talk to people goes to standard error: progress on a terminal, warnings, summaries. Data goes to standard output. */
 import { formatPlace, type Warning } from "../base/index.ts";
-import { writeStandardError } from "../disk/index.ts";
+import { ClosedPipe, writeStandardError, writeStandardOutput } from "../disk/index.ts";
 import type { DedupProgress, RunProgress, SkippedInput } from "../pipeline/index.ts";
 
 const UNITS = ["B", "kB", "MB", "GB", "TB", "PB"] as const;
@@ -17,6 +17,15 @@ export function formatNumber(count: number): string {
 
 export function formatCount(count: number, one: string, many = `${one}s`): string {
   return `${formatNumber(count)} ${count === 1 ? one : many}`;
+}
+
+/** Tells what was done, of work that goes on whether or not anybody reads it. */
+export function report(text: string): void {
+  try {
+    writeStandardOutput(text);
+  } catch (error) {
+    if (!(error instanceof ClosedPipe)) throw error;
+  }
 }
 
 export function say(line: string): void {

@@ -194,9 +194,15 @@ function captureOf(record: WarcRecord, warn: (warning: Warning) => void): FoundC
     segmented: record.segmented ? true : undefined,
   };
   if (record.arc !== undefined) {
-    const scan = scanRecord(record, { payload: ["sha256"] });
+    const scan = scanRecord(record, { payload: ["sha256", "sha1"] });
     const isHttp = scan.http !== undefined;
-    const capture = { ...shared, ...held(record, scan), ...(isHttp ? {} : { mime: arcMime(record.arc.mime) }) };
+    const capture = {
+      ...shared,
+      ...held(record, scan),
+      // As WARC it has this one in its header.
+      claim: formatDigest(scan.payloadDigests[1]!),
+      ...(isHttp ? {} : { mime: arcMime(record.arc.mime) }),
+    };
     return { capture, blockSize: scan.blockSize, isHttp };
   }
   const { scan, replaced, storedDigest, payloadDigest } = examineRecord(record, { also: "sha256" });
