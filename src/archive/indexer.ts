@@ -121,7 +121,8 @@ export class Indexer {
     const digest = bytes.subarray(0, DIGEST_HALF);
     const framing: Framing = capture.framing ?? "plain";
     const isWhole = capture.truncated !== true && capture.segmented !== true && capture.payloadSize! > 0;
-    const isReferable = isWhole && facts.date !== undefined && facts.uri !== undefined;
+    // What does not hold its checksum is kept, but nothing is to rely on it.
+    const isReferable = isWhole && facts.damaged === undefined && facts.date !== undefined && facts.uri !== undefined;
     const there = catalogue.original(digest, framing);
     // One that can be referred to is better than one that cannot.
     if (there === undefined || (!there.isReferable && isReferable)) {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { ArchiveError } from "../base/index.ts";
+import type { Disk, DiskFile, OpenMode } from "../disk/index.ts";
 import {
   diagnose,
   FOLDER,
@@ -61,4 +63,83 @@ describe("a rebuild", () => {
     const [capture] = archive.captures("http://a.example/");
     expect(archive.reader.payloadBytes(capture!)).toEqual(VISITS[0]!.payload);
   });
+
+  it("stops at a segment that it cannot read, and nothing is cut off, then or later", async () => {
+    const disk = await filled();
+    const segment = `${FOLDER}/volumes/0/segments/000001.warc.gz`;
+    const size = disk.stat(segment)!.sizeBytes;
+    {
+      using file = disk.open(segment, "update");
+      file.write(Buffer.alloc(16), 0);
+      file.sync();
+    }
+    const before = derived(disk);
+    await expect(rebuild(disk)).rejects.toMatchObject({ code: "HT_FORMAT_UNKNOWN" });
+    expect(derived(disk)).toEqual(before);
+    {
+      await using _ = openWriter(disk);
+    }
+    expect(disk.stat(segment)!.sizeBytes).toBe(size);
+    expect(await births(disk)).toEqual(VISITS.map(({ timeMs }) => timeMs));
+  });
+
+  it("stops where a read fails, and leaves everything as it was", async () => {
+    const disk = await filled();
+    const before = derived(disk);
+    await expect(rebuild(failingOnce(disk, "000001.warc.gz"))).rejects.toMatchObject({ code: "HT_IO" });
+    expect(derived(disk)).toEqual(before);
+    expect(await births(disk)).toEqual(VISITS.map(({ timeMs }) => timeMs));
+    await rebuild(disk);
+    expect(await births(disk)).toEqual(VISITS.map(({ timeMs }) => timeMs));
+  });
+
+  it("never lets a later record take the place of one that it entered", async () => {
+    const disk = await filled();
+    const segment = `${FOLDER}/volumes/0/segments/000001.warc.gz`;
+    {
+      using file = disk.open(segment, "update");
+      const at = file.size() - 8;
+      const byte = Buffer.alloc(1);
+      file.read(byte, at);
+      file.write(Buffer.of(byte[0]! ^ 1), at);
+      file.sync();
+    }
+    await rebuild(disk);
+    const [, , last] = VISITS;
+    const again = { ...last!, timeMs: last!.timeMs + 86_400_000 };
+    {
+      await using writer = openWriter(disk);
+      await writer.add([
+        makeInput(disk, [visitBytes({ ...again, uri: "http://b.example/", payload: noise("b", 900) })]),
+      ]);
+      await writer.add([makeInput(disk, [visitBytes(again)])]);
+    }
+    await using archive = await openReader(disk);
+    const [capture] = archive.captures(again.uri, again.timeMs, again.timeMs);
+    expect(archive.reader.payloadBytes(capture!)).toEqual(again.payload);
+  });
 });
+
+/** A disk on which one read of a file fails, once. */
+function failingOnce(disk: ForgetfulDisk, name: string): Disk {
+  let isDue = true;
+  return new Proxy(disk, {
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property, target);
+      if (property !== "open") return typeof value === "function" ? value.bind(target) : value;
+      return (path: string, mode: OpenMode): DiskFile => {
+        const file = target.open(path, mode);
+        if (!path.endsWith(name) || mode !== "read") return file;
+        const read = file.read.bind(file);
+        file.read = (into, position) => {
+          if (isDue && position > 1000) {
+            isDue = false;
+            throw new ArchiveError("HT_IO", `${path}: a bad sector`, { file: path });
+          }
+          return read(into, position);
+        };
+        return file;
+      };
+    },
+  });
+}
