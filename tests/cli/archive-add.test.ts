@@ -27,6 +27,37 @@ function write(
   return put(folder, name, warcFile(records));
 }
 
+describe("holotype add", () => {
+  it("exits with 3 where the end of a file is missing, and takes what is whole", () => {
+    const whole = warcFile([response("http://a.example/1", BODY), response("http://a.example/2", BODY)]);
+    const cut = put(folder, "cut.warc.gz", whole.subarray(0, whole.length - 20));
+    expect(addTo(fresh(), cut)).toMatchObject({ exit: 3, report: { captures: 1 } });
+    expect(addTo(fresh(), "--adopt", cut)).toMatchObject({ exit: 3 });
+  });
+
+  it("passes over a file that is not there, and takes the others", () => {
+    const file = write("there.warc.gz", ["http://a.example/"]);
+    expect(addTo(fresh(), file, join(folder, "absent"))).toMatchObject({ exit: 3, report: { captures: 1 } });
+    expect(addTo(fresh(), join(folder, "absent"))).toMatchObject({ exit: 20 });
+  });
+
+  it("leaves its own segments out where it is given the folder that it lies in", () => {
+    const own = join(folder, "around");
+    mkdirSync(own);
+    put(own, "a.warc.gz", warcFile([response("http://a.example/", BODY)]));
+    const archive = join(own, "archive");
+    expect(addTo(archive, own)).toMatchObject({ exit: 0, report: { files: 1, captures: 1 } });
+    expect(addTo(archive, own)).toMatchObject({ exit: 0, report: { files: 1, captures: 0 } });
+    expect(addTo(archive, own, "--adopt")).toMatchObject({ exit: 0, report: { files: 1 } });
+    const segment = join(archive, "volumes", "0", "segments", "000001.warc.gz");
+    const before = readFileSync(segment);
+    const args = ["export", "--all", "--replace", "--archive", archive, "-o"];
+    for (const target of [segment, join(own, "a.warc.gz")])
+      expect(holotype([...args, target])).toMatchObject({ exit: 2 });
+    expect(readFileSync(segment).equals(before)).toBe(true);
+  });
+});
+
 describe("holotype add takes", () => {
   it("files of any kind and compression, folders, and several at once", () => {
     const own = join(folder, "many");
