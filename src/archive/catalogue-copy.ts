@@ -24,10 +24,10 @@ export async function copyCatalogue(
     for (const { key, value } of view.range(LOWEST, HIGHEST)) {
       rows.set(key.toString("latin1"), Buffer.from(value));
       if (rows.size < ROWS_AT_ONCE) continue;
-      to.commit(rows);
+      to.commit(rows, true);
       rows = new Map();
     }
-    to.commit(rows);
+    to.commit(rows, true);
   } finally {
     view.close();
     await to.close();

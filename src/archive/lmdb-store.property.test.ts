@@ -49,3 +49,27 @@ test(`answers as a sorted list does; seed ${SEED}`, async () => {
     { seed: SEED, numRuns: 40 },
   );
 });
+
+test("a copy that is appended in order holds all, in fewer pages", async () => {
+  using folder = scratchFolder(nodeDisk);
+  const rows = new Map(
+    Array.from({ length: 3000 }, (_, i) => [`${String.fromCharCode(1 + (i % 9))}${i}`, Buffer.alloc(80, i)]),
+  );
+  const store = openLmdb(nodeDisk, `${folder.path}/one`);
+  for (const [at, value] of rows) store.commit(new Map([[at, value]]));
+  const copy = openLmdb(nodeDisk, `${folder.path}/two`);
+  const view = store.view();
+  const pairs = [...view.range(Buffer.alloc(1), Buffer.alloc(64, 255))].map(
+    ({ key: at, value }) => [at.toString("latin1"), Buffer.from(value)] as const,
+  );
+  expect(pairs).toHaveLength(rows.size);
+  for (let from = 0; from < pairs.length; from += 700) copy.commit(new Map(pairs.slice(from, from + 700)), true);
+  const copied = copy.view();
+  for (const [at, value] of rows) expect(copied.get(Buffer.from(at, "latin1"))!.equals(value)).toBe(true);
+  const size = (name: string) => nodeDisk.stat(`${folder.path}/${name}/catalogue.lmdb`)!.sizeBytes;
+  expect(size("two")).toBeLessThan(size("one"));
+  view.close();
+  copied.close();
+  await store.close();
+  await copy.close();
+});

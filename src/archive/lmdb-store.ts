@@ -72,19 +72,17 @@ class LmdbStore implements OrderedStore {
     };
   }
 
-  commit(changes: ReadonlyMap<string, Buffer | undefined>): void {
+  commit(changes: ReadonlyMap<string, Buffer | undefined>, areBehind = false): void {
     const keys = [...changes.keys()].sort();
+    // What is appended fills its pages; anything else leaves them two thirds full.
+    const options = { append: areBehind };
     attempt(() =>
       this.root.transactionSync(() => {
-        // What comes behind all that is there fills its pages; anything else leaves them two thirds full. Asked for inside:
-        // a question from outside may be answered as of an earlier commit.
-        const [last] = this.root.getKeys({ reverse: true, limit: 1 });
-        const append = last === undefined || last.toString("latin1") < (keys[0] ?? "");
         for (const text of keys) {
           const value = changes.get(text);
           const key = Buffer.from(text, "latin1");
           if (value === undefined) this.root.removeSync(key);
-          else invariant(this.root.putSync(key, value, { append }) as unknown as boolean, "LMDB refused a pair");
+          else invariant(this.root.putSync(key, value, options) as unknown as boolean, "LMDB refused a pair");
         }
       }),
     );

@@ -17,8 +17,11 @@ export interface StoreView {
 
 export interface OrderedStore {
   view(): StoreView;
-  /** The keys as Latin-1, absent values removed. All of it is durable when this returns, or nothing of it is there. */
-  commit(changes: ReadonlyMap<string, Buffer | undefined>): void;
+  /**
+   * The keys as Latin-1, absent values removed. All of it is durable when this returns, or nothing of it is there. It is
+   * cheaper where all keys are behind those that are there, which the caller must know.
+   */
+  commit(changes: ReadonlyMap<string, Buffer | undefined>, areBehind?: boolean): void;
   /** Whether it takes much more room than what is in it, so that a copy would be worth it. */
   isLoose(): boolean;
   close(): Promise<void>;

@@ -38,8 +38,7 @@ x.warc.gz or x.wacz. It gets that name after it has been read back and proven; s
     "dry-run": { type: "boolean", help: "tell what would be written, and write nothing" },
   },
   exits:
-    "3 damaged captures were left out, or revisits exported whose originals the archive does not have · " +
-    "20 nothing was found · 23 not proven",
+    "3 something damaged was left out, or revisits have no original in the archive · 20 nothing was found · 23 not proven",
   examples: [
     "holotype add samples --archive /tmp/cabinet && holotype export --all --archive /tmp/cabinet -o /tmp/cabinet.wacz",
   ],
