@@ -10,7 +10,7 @@ import { holotype, put, ROOT, startHolotype, temporaryFolder } from "../cli/holo
 const FILES = 8;
 const RECORDS = 80;
 const BODY_SIZE = 6000;
-const KILLED = 30;
+const KILLED = 50;
 /** After so many kills of one job the next run may go to its end. */
 const KILLS_MAX = 3;
 /** Before this the process has hardly begun. */
