@@ -39,7 +39,7 @@ lets later captures refer to them. They must not be changed or moved any more; h
     readmit: { type: "boolean", help: "take back captures that were removed from the archive" },
     threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core)" },
   },
-  exits: "3 inputs were skipped or records are damaged · 21 another writer is there · 24 no space",
+  exits: "3 inputs skipped or records damaged · 20 no input is there · 21 another writer is there · 24 no space",
   examples: [
     "holotype add samples --archive /tmp/cabinet",
     "holotype add samples --adopt --archive /tmp/adopted && holotype stats --archive /tmp/adopted",

@@ -37,8 +37,7 @@ x.warc.gz or x.wacz. It gets that name after it has been read back and proven; s
     replace: { type: "boolean", help: "replace what is there under that name" },
     "dry-run": { type: "boolean", help: "tell what would be written, and write nothing" },
   },
-  exits:
-    "3 something damaged was left out, or revisits have no original in the archive · 20 nothing was found · 23 not proven",
+  exits: "3 damage was left out, or revisits have no original · 20 nothing was found · 23 not proven",
   examples: [
     "holotype add samples --archive /tmp/cabinet && holotype export --all --archive /tmp/cabinet -o /tmp/cabinet.wacz",
   ],

@@ -37,12 +37,16 @@ export async function openTarget(
   options: Pick<OpenInstanceOptions, "create" | "onWarning"> = {},
 ): Promise<Instance> {
   const json = args.flag("json");
+  const path = instancePath(command, args);
+  // A folder is made where there is none; a connector is not.
+  if (/\.(?:xml|json)$/i.test(path) && nodeDisk.stat(path) === undefined)
+    throw new ArchiveError("HT_NOT_FOUND", `${path}: no such connector`, { file: path });
   const codecs = await Codecs.load();
   const onWarning = (warning: InstanceWarning) => {
     tellInstanceWarning(warning, json);
     options.onWarning?.(warning);
   };
-  return await openInstance(nodeDisk, instancePath(command, args), { ...options, codecs, onWarning });
+  return await openInstance(nodeDisk, path, { ...options, codecs, onWarning });
 }
 
 /** The keys that a command was given; none is a mistake, and so is one that is no key. */

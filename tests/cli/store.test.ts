@@ -83,6 +83,16 @@ describe("holotype store, on a folder", () => {
     expect(Buffer.compare(back, large)).toBe(0);
   });
 
+  it("makes no volume in the place of a connector that is not there", () => {
+    const connector = join(temporaryFolder(), "typo.xml");
+    const file = put(temporaryFolder(), "a.txt", Buffer.from("a"));
+    expect(holotype(["store", "put", "--instance", connector, file])).toMatchObject({
+      exit: 20,
+      err: expect.stringContaining("no such connector"),
+    });
+    expect(existsSync(connector)).toBe(false);
+  });
+
   it("skips files that are not there, and says so", () => {
     const { exit, out, err } = store(instance, "put", join(place, "none"), one, place);
     expect({ exit, out }).toEqual({ exit: 3, out: `${keyOne}\n` });
