@@ -1,5 +1,5 @@
 /** Files that become segments of an archive where they lie: nothing is copied, everything is entered. */
-import { resolve } from "node:path";
+import { resolve, sep } from "node:path";
 import { ArchiveError, formatIso } from "../base/index.ts";
 import { type Input, isUrl, STANDARD_INPUT } from "../pipeline/index.ts";
 import type { ArchiveCore } from "./archive-core.ts";
@@ -60,6 +60,9 @@ function isNew(core: ArchiveCore, input: Input, known: ReadonlyMap<string, { rea
     throw new ArchiveError("HT_UNSUPPORTED", `${input.name}: only files can be adopted`, { file: input.name });
   }
   const { path, size } = fileOf(core, input);
+  if (path.startsWith(resolve(core.paths.folder) + sep)) {
+    throw new ArchiveError("HT_USAGE", `${path}: is part of the archive`, { file: path });
+  }
   const before = known.get(path);
   if (before === undefined) return true;
   if (before.size === size) return false;

@@ -4,8 +4,8 @@
  * writing, or cut off where it is torn.
  */
 import { ArchiveError, type Clock, invariant, type Random, systemClock, type Warning } from "../base/index.ts";
-import { createDurably, type Disk, type Lock, removeLeftovers, removeTree } from "../disk/index.ts";
-import { type Input, type RecordFacts, readFacts } from "../pipeline/index.ts";
+import { type Disk, type Lock, removeLeftovers, removeTree } from "../disk/index.ts";
+import { type Input, readFacts } from "../pipeline/index.ts";
 import { type TimelineSnapshot, TimelineWriter } from "../temporal/index.ts";
 import { WarcReader } from "../warc/index.ts";
 import { ActiveSegment } from "./active-segment.ts";
@@ -29,8 +29,8 @@ import { appendJournal, enterJournal, type JournalEntry, mendJournal, readJourna
 import { openLmdb } from "./lmdb-store.ts";
 import type { OrderedStore } from "./ordered-store.ts";
 import { dropUnused, timelineWithout } from "./removal.ts";
-import { SegmentEntry } from "./segment-entry.ts";
-import { adoptedInput, cutSegment, listSegments, openArchive, RecordShelf, segmentPath } from "./segments.ts";
+import { isEntered, SegmentEntry } from "./segment-entry.ts";
+import { adoptedInput, cutSegment, listSegments, openArchive, RecordShelf, saveTail, segmentPath } from "./segments.ts";
 
 export interface WriterOptions {
   /** Makes an archive where there is none. */
@@ -245,35 +245,11 @@ export class ArchiveCore {
     }
     if (size > end) {
       // It may be more than a crash left: what is cut off then is kept beside the segment.
-      if (isAfresh || catalogue.segment(number) === undefined) this.saveTail(number, end);
+      if (isAfresh || catalogue.segment(number) === undefined) saveTail(disk, paths.segments, number, end);
       cutSegment(disk, paths.segments, number, end);
     }
     this.shelf.forget(number);
     catalogue.putSegment(number, { end });
-  }
-
-  /** Copies what lies behind a position of a segment to a file beside it. */
-  saveTail(number: number, end: number): void {
-    const path = segmentPath(this.paths.segments, number);
-    const size = this.disk.stat(path)!.sizeBytes;
-    this.copyTail(path, end, size);
-  }
-
-  private copyTail(path: string, end: number, size: number): void {
-    using file = this.disk.open(path, "read");
-    const piece = Buffer.alloc(1 << 16);
-    createDurably(
-      this.disk,
-      `${path}.cut-at-${end}`,
-      (output) => {
-        for (let at = end; at < size; ) {
-          const count = file.read(piece, at);
-          output.write(piece.subarray(0, count));
-          at += count;
-        }
-      },
-      { replace: true },
-    );
   }
 
   private enterAdopted(number: number, adopted: NonNullable<SegmentRow["adopted"]>): readonly Buffer[] {
@@ -454,11 +430,6 @@ export class ArchiveCore {
       return false;
     }
   }
-}
-
-/** Whether `SegmentEntry` takes the record in, and it has a place of its own. */
-export function isEntered({ damaged, length }: RecordFacts): boolean {
-  return damaged !== "cut" && length !== undefined;
 }
 
 /** A catalogue that cannot be opened is no obstacle; one of a newer Holotype is. */

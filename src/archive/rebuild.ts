@@ -5,10 +5,10 @@
 import { ArchiveError } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import type { Input } from "../pipeline/index.ts";
-import { ArchiveCore, isEntered, type WriterOptions } from "./archive-core.ts";
+import { ArchiveCore, type WriterOptions } from "./archive-core.ts";
 import { loadForInputs } from "./load-zstd.ts";
-import type { SegmentEntry } from "./segment-entry.ts";
-import { adoptedInput, listSegments, segmentPath } from "./segments.ts";
+import { isEntered, type SegmentEntry } from "./segment-entry.ts";
+import { adoptedInput, listSegments, saveTail, segmentPath } from "./segments.ts";
 import { type TakeOptions, takeFacts } from "./take-facts.ts";
 
 export async function rebuildArchive(
@@ -126,7 +126,7 @@ class Rebuild {
   private endSegment(number: number, end: number, size: number): void {
     const { core } = this;
     const isLast = listSegments(core.disk, core.paths.segments).at(-1) === number;
-    if (isLast && end < size) core.saveTail(number, end);
+    if (isLast && end < size) saveTail(core.disk, core.paths.segments, number, end);
     core.catalogue.putSegment(number, isLast || end === size ? { end } : { end: size, closed: true });
   }
 }

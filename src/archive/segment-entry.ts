@@ -39,7 +39,7 @@ export class SegmentEntry {
   }
 
   take(facts: RecordFacts): void {
-    if (facts.damaged === "cut") {
+    if (isCut(facts)) {
       this.counts.damaged++;
       this.last = undefined;
       this.held = [];
@@ -120,4 +120,13 @@ function halfOf(sha256: string): Buffer {
 /** Whether a note belongs to the capture, and ends where the capture or another of its notes begins. */
 function isCompanion(note: RecordFacts, capture: RecordFacts, end: number): boolean {
   return note.length !== undefined && note.offset + note.length === end && belongsTo(note, capture);
+}
+
+function isCut({ damaged }: RecordFacts): boolean {
+  return damaged === "cut";
+}
+
+/** Whether the record is taken in, and has a place of its own. */
+export function isEntered(facts: RecordFacts): boolean {
+  return !isCut(facts) && facts.length !== undefined;
 }

@@ -1,7 +1,7 @@
 /** The segments of an archive: where they lie, one that is written to, and records of all of them read by their places. */
 import { join } from "node:path";
 import { ArchiveError, formatPlace, type Warning } from "../base/index.ts";
-import type { Disk, DiskFile } from "../disk/index.ts";
+import { createDurably, type Disk, type DiskFile } from "../disk/index.ts";
 import { damageOf, detectCompression, type Input, openInput } from "../pipeline/index.ts";
 import {
   type ByteSource,
@@ -259,6 +259,24 @@ export class SegmentWriter implements Disposable {
   [Symbol.dispose](): void {
     this.file.close();
   }
+}
+
+/** Copies what lies behind a position of a segment to a file beside it, before it is cut off. */
+export function saveTail(disk: Disk, folder: string, number: number, from: number): void {
+  const path = segmentPath(folder, number);
+  using file = disk.open(path, "read");
+  const piece = Buffer.alloc(1 << 16);
+  createDurably(
+    disk,
+    `${path}.cut-at-${from}`,
+    (output) => {
+      for (let at = from, count = file.read(piece, at); count > 0; count = file.read(piece, at)) {
+        output.write(piece.subarray(0, count));
+        at += count;
+      }
+    },
+    { replace: true },
+  );
 }
 
 /** Cuts a segment off at this position, durably. */
