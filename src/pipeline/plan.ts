@@ -1,7 +1,8 @@
 /**
  * The plan: for each line of a manifest, whether its record is an original, a copy, or stays for some other reason. The
- * lines may come in any order and number; they are sorted on disk, unless they are in order and can be read twice. What cannot be known before all lines have been seen
- * (which records an existing revisit refers to, which captures share a second) is kept in sets of fixed size.
+ * lines may come in any order and number; they are sorted on disk, unless they are in order and can be read twice. What
+ * cannot be known before all lines have been seen (which records an existing revisit refers to, which captures share a
+ * second) is kept in sets of fixed size.
  */
 import { basename } from "node:path";
 import { ArchiveError } from "../base/index.ts";
@@ -22,7 +23,7 @@ import {
   parseManifestLine,
   toSortable,
 } from "./manifest-line.ts";
-import { detach } from "./report/bounded.ts";
+import { compareText, detach } from "./report/bounded.ts";
 
 export interface PlannedLine {
   /** With copy number and original, where the decision gives them. */
@@ -100,10 +101,10 @@ export class Planner implements Disposable {
   /** As `order` has it, up to the bytes of what is not ASCII. */
   private compare(one: ManifestLine, other: ManifestLine): number {
     return (
-      compareText(one.digest, other.digest) ||
+      compareText(one.digest ?? "", other.digest ?? "") ||
       (one.extension ?? 0) - (other.extension ?? 0) ||
-      (this.byUri ? compareText(one.uri, other.uri) : 0) ||
-      compareText(one.date, other.date) ||
+      (this.byUri ? compareText(one.uri ?? "", other.uri ?? "") : 0) ||
+      compareText(one.date ?? "", other.date ?? "") ||
       compareText(one.file, other.file) ||
       one.offset - other.offset
     );
@@ -245,10 +246,6 @@ function withDecision(line: ManifestLine, decision: Decision<LineCandidate>): Ma
     case "kept":
       return { ...line, flags: [...line.flags, `kept:${decision.reason}`] };
   }
-}
-
-function compareText(one = "", other = ""): number {
-  return one < other ? -1 : one > other ? 1 : 0;
 }
 
 /** Of a file, and of the entries on the way into a ZIP file. */
