@@ -2,7 +2,13 @@
  * Records that an export has put together again, for later revisits of the same payload to refer to: their original was
  * not selected, and without these each of them would be a full record.
  */
-import { type OriginalReference, REPLACED_FIELD, type ReplacedRecord, type WarcRecord } from "../warc/index.ts";
+import {
+  encodeText,
+  type OriginalReference,
+  REPLACED_FIELD,
+  type ReplacedRecord,
+  type WarcRecord,
+} from "../warc/index.ts";
 import type { SelectedCapture } from "./export-selection.ts";
 
 /** Those of late; of a payload that was forgotten another one becomes the first. */
@@ -36,7 +42,7 @@ function keyOf({ row }: SelectedCapture, { payloadDigest }: WarcRecord, { chunks
 }
 
 /** The header of a revisit of ours with another original. Only the lines that we appended are changed. */
-export function referringTo(text: string, { uri, date, id }: OriginalReference): Buffer {
+export function referringTo(text: string, { uri, date, id }: OriginalReference): string {
   const at = text.lastIndexOf(`\n${REPLACED_FIELD}: `) + 1;
   const lines = text.slice(at).split("\r\n");
   const others = lines.filter((line) => !line.startsWith("WARC-Refers-To"));
@@ -47,7 +53,7 @@ export function referringTo(text: string, { uri, date, id }: OriginalReference):
     `WARC-Refers-To-Date: ${date}`,
   ];
   // Texts of ours are UTF-8, and the header is one character a byte.
-  const told = fields.map((field) => Buffer.from(field).toString("latin1"));
+  const told = fields.map(encodeText);
   const changed = [...others.slice(0, profile + 1), ...told, ...others.slice(profile + 1)];
-  return Buffer.from(text.slice(0, at) + changed.join("\r\n"), "latin1");
+  return text.slice(0, at) + changed.join("\r\n");
 }

@@ -117,7 +117,7 @@ export class RecordExport implements Disposable {
     }
     const first = this.firsts.of(capture, record, replaced);
     if (first !== undefined) {
-      writer.writeSmall(referringTo(text, first), block);
+      writer.writeSmall({ head: referringTo(text, first), block: block.toString("latin1") });
       return "revisit";
     }
     this.restore(row, { text, http: block, replaced }, original, writer);

@@ -18,8 +18,10 @@ import {
   bufferSource,
   encodeHead,
   formatRevisit,
+  HeldBytes,
   type OriginalReference,
   SEPARATOR,
+  SourceView,
   scanRecord,
   WarcReader,
   type WarcRecord,
@@ -27,23 +29,21 @@ import {
 } from "../warc/index.ts";
 import { type OpenArchive, openArchive, readRecordOfOthers } from "./segments.ts";
 
-const WINDOW_SIZE = 1 << 20;
-
 export class IntakeSource implements Disposable {
   readonly input: Input;
   private readonly archive: OpenArchive;
   private readonly reopener: RecordReopener;
-  private readonly window = Buffer.allocUnsafeSlow(WINDOW_SIZE);
-  private held = { start: 0, end: 0 };
+  private readonly view: SourceView;
   private context: ArcContext | undefined;
   /** The revisit at hand, compressed: whether it is small enough is known only then. */
-  private pieces: Uint8Array[] = [];
-  private readonly revisits = new WarcWriter({ write: (bytes) => void this.pieces.push(Buffer.from(bytes)) });
+  private readonly held = new HeldBytes();
+  private readonly revisits = new WarcWriter(this.held);
 
   constructor(disk: Disk, input: Input) {
     this.input = input;
     this.archive = openArchive(disk, input);
-    this.reopener = new RecordReopener(this.archive.source, this.archive.compression);
+    this.view = new SourceView(this.archive.source);
+    this.reopener = new RecordReopener(this.archive.source, this.archive.compression, this.view);
   }
 
   /** The name of the file without its folders. */
@@ -67,14 +67,10 @@ export class IntakeSource implements Disposable {
 
   private copy(offset: number, length: number, sink: ByteSink): void {
     for (let at = offset; at < offset + length; ) {
-      if (at < this.held.start || at >= this.held.end) {
-        const count = this.archive.source.read(this.window, at);
-        this.held = { start: at, end: at + count };
-        if (count === 0) throw this.changed(at);
-      }
-      const end = Math.min(this.held.end, offset + length);
-      sink.write(this.window.subarray(at - this.held.start, end - this.held.start));
-      at = end;
+      const piece = this.view.some(at, offset + length - at);
+      if (piece.length === 0) throw this.changed(at);
+      sink.write(piece);
+      at += piece.length;
     }
   }
 
@@ -142,16 +138,18 @@ export class IntakeSource implements Disposable {
     return { id: context.warcinfoId, write };
   }
 
-  /** The revisit that stands for the record, as a gzip member; absent where it cannot be made, or saves nothing. */
-  revisit(facts: RecordFacts, original: OriginalReference): readonly Uint8Array[] | undefined {
+  /**
+   * The revisit that stands for the record, as a gzip member, valid until the next one; absent where it cannot be made, or
+   * saves nothing.
+   */
+  revisit(facts: RecordFacts, original: OriginalReference): Uint8Array | undefined {
     const made = facts.isArc === true ? this.openConverted(facts) : this.openPlain(facts);
     if (made === undefined) return undefined;
     const { head, http, replaced } = made;
     const digest: Digest = { algorithm: "sha256", hex: facts.capture!.sha256! };
-    const revisit = formatRevisit(head, http, original, digest, { replaced });
-    this.pieces = [];
-    const { length } = this.revisits.writeSmall(revisit.head, revisit.block);
-    return this.isCopied(facts) && length >= facts.length! ? undefined : this.pieces;
+    this.revisits.writeSmall(formatRevisit(head, http, original, digest, { replaced }));
+    const member = this.held.take();
+    return this.isCopied(facts) && member.length >= facts.length! ? undefined : member;
   }
 
   private openPlain(facts: RecordFacts) {

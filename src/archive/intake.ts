@@ -182,9 +182,7 @@ export class Intake implements Disposable {
     const before = companions.reduce((sum, note) => sum + this.keep(note).length, 0);
     const revisit = fate.kind === "duplicate" ? this.source!.revisit(facts, fate.original) : undefined;
     if (fate.kind !== "duplicate" || revisit === undefined) return { place: this.keep(facts), before, hit: undefined };
-    const place = this.parts.segment.append((sink) => {
-      for (const piece of revisit) sink.write(piece);
-    });
+    const place = this.parts.segment.append((sink) => sink.write(revisit));
     this.counts.bytesKept += place.length;
     return { place, before, hit: fate.hit };
   }

@@ -7,6 +7,7 @@ import { newSeed } from "../testing/dice.ts";
 import {
   bufferSource,
   cutIntoChunks,
+  encodeSmall,
   formatRevisit,
   parseHttpHead,
   replacedBy,
@@ -65,8 +66,7 @@ function comeBack({ record, block, examined, payload }: Held): Buffer {
   const { replaced } = examined;
   const http = record.isHttp ? parseHttpHead(block, 0, block.length, true) : undefined;
   const revisit = formatRevisit(record, http, ORIGINAL, digestOf("sha256", payload), { replaced });
-  const bytes = Buffer.concat([revisit.head, revisit.block, Buffer.from("\r\n\r\n")]);
-  const read = new WarcReader(bufferSource(bytes)).next()!;
+  const read = new WarcReader(bufferSource(encodeSmall(revisit))).next()!;
   const found = replacedBy(read)!;
   expect(found.digest).toEqual(replaced!.digest);
   const body = found.chunks === undefined ? [payload] : [...cutIntoChunks([payload], found.chunks)];

@@ -98,7 +98,7 @@ function comesBack(record: WarcRecord, scan: RecordScan, replaced: ReplacedRecor
   const payloadDigest = scan.payloadDigests[0] ?? NO_DIGEST;
   const revisit = formatRevisit(record, scan.http, ANY_ORIGINAL, payloadDigest, { replaced });
   const type = record.headers.get("warc-type") ?? "";
-  const back = replacedHead(revisit.head.toString("latin1"), type, scan.blockSize, () => scan.blockDigests[0]);
+  const back = replacedHead(revisit.head, type, scan.blockSize, () => scan.blockDigests[0]);
   return back === record.headers.text;
 }
 

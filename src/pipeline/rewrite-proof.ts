@@ -4,23 +4,26 @@
  * original of the plan, and leads back to the record's own header.
  */
 import { createHash } from "node:crypto";
-import { ArchiveError, parseDigest } from "../base/index.ts";
+import { ArchiveError, formatDigest, parseDigest } from "../base/index.ts";
 import {
   type ByteSource,
+  encodeSmall,
+  encodeText,
   formatRevisit,
   measureLayout,
+  REPLACED_FIELD,
+  RecordOpener,
+  type ReplacedRecord,
+  type Revisit,
   rangeSource,
-  refersToOf,
-  replacedBy,
   replacedHead,
+  SourceView,
   WarcReader,
-  type WarcRecord,
 } from "../warc/index.ts";
 import type { LedgerEntry } from "./ledger.ts";
-import { flagValue, type ManifestLine } from "./manifest-line.ts";
-import { detectCompression, type OpenedRecord, RecordReopener } from "./rewrite.ts";
-
-const COMPARE_SIZE = 1 << 20;
+import type { ManifestLine } from "./manifest-line.ts";
+import { type OpenedRecord, RecordReopener } from "./record-reopener.ts";
+import { detectCompression, replacedOf } from "./rewrite.ts";
 
 export interface ReplacedLine {
   readonly line: ManifestLine;
@@ -36,9 +39,10 @@ class RewriteProof {
   private readonly input: ByteSource;
   private readonly output: ByteSource;
   private readonly opener: RecordReopener;
+  private readonly member = new RecordOpener();
   private readonly compression;
-  private readonly one = Buffer.allocUnsafeSlow(COMPARE_SIZE);
-  private readonly other = Buffer.allocUnsafeSlow(COMPARE_SIZE);
+  private readonly inputView: SourceView;
+  private readonly outputView: SourceView;
   private readonly hash = createHash("sha256");
   private inputAt = 0;
   private outputAt = 0;
@@ -47,7 +51,9 @@ class RewriteProof {
     this.input = input;
     this.output = output;
     this.compression = detectCompression(input);
-    this.opener = new RecordReopener(input, this.compression);
+    this.inputView = new SourceView(input);
+    this.outputView = new SourceView(output);
+    this.opener = new RecordReopener(input, this.compression, this.inputView);
   }
 
   run(replaced: Iterable<ReplacedLine>): string {
@@ -65,84 +71,89 @@ class RewriteProof {
 
   private compareTo(end: number): void {
     while (this.inputAt < end) {
-      const size = Math.min(COMPARE_SIZE, end - this.inputAt);
-      const wanted = this.input.read(this.one.subarray(0, size), this.inputAt);
-      const found = this.output.read(this.other.subarray(0, wanted), this.outputAt);
-      const written = this.other.subarray(0, found);
-      if (wanted === 0 || !this.one.subarray(0, wanted).equals(written)) throw this.fail("a byte was not copied");
-      this.hash.update(written);
-      this.inputAt += wanted;
-      this.outputAt += found;
+      const wanted = this.inputView.some(this.inputAt, end - this.inputAt);
+      const found = this.outputView.some(this.outputAt, wanted.length);
+      if (found.length === 0 || !wanted.subarray(0, found.length).equals(found))
+        throw this.fail("a byte was not copied");
+      this.hash.update(found);
+      this.inputAt += found.length;
+      this.outputAt += found.length;
     }
   }
 
   private hashTo(end: number): void {
     while (this.outputAt < end) {
-      const count = this.output.read(this.one.subarray(0, Math.min(COMPARE_SIZE, end - this.outputAt)), this.outputAt);
-      if (count === 0) throw this.fail("the output ends inside a revisit");
-      this.hash.update(this.one.subarray(0, count));
-      this.outputAt += count;
+      const piece = this.outputView.some(this.outputAt, end - this.outputAt);
+      if (piece.length === 0) throw this.fail("the output ends inside a revisit");
+      this.hash.update(piece);
+      this.outputAt += piece.length;
     }
   }
 
   private proveRevisit(line: ManifestLine, entry: LedgerEntry): void {
+    const opened = this.opener.open(line);
+    if (opened === undefined) throw this.fail("a record that was replaced cannot be read");
+    const replaced = replacedOf(line) ?? this.opener.examine(line);
+    if (replaced === undefined || formatDigest(replaced.digest) !== entry.recordDigest) {
+      throw this.fail("a record that was replaced is not as the ledger tells");
+    }
+    const revisit = remake(opened, line, replaced);
+    this.proveMeaning(revisit, opened, line, replaced);
+    if (!this.isWritten(revisit, entry)) throw this.fail("a revisit is not as it was made");
+  }
+
+  /** Whether the output has this revisit in the entry's place, whole and sound, and nothing else there. */
+  private isWritten(revisit: Revisit, { outputOffset, outputLength }: LedgerEntry): boolean {
+    const content = encodeSmall(revisit);
+    if (this.compression === "zstd") return this.isWrittenInFrames(content, outputOffset, outputLength);
+    if (outputLength > this.outputView.capacity) return false;
+    const written = this.outputView.view(outputOffset, outputLength);
+    return this.compression === "gzip" ? this.member.holds(written, content) : written.equals(content);
+  }
+
+  private isWrittenInFrames(content: Buffer, offset: number, length: number): boolean {
     let odd = false;
     const onWarning = () => {
       odd = true;
     };
-    const { outputOffset, outputLength } = entry;
-    const isZstd = this.compression === "zstd";
-    const reader = isZstd
-      ? new WarcReader(rangeSource(this.output, 0, outputOffset + outputLength), { start: outputOffset, onWarning })
-      : new WarcReader(rangeSource(this.output, outputOffset, outputLength), { onWarning });
+    const reader = new WarcReader(rangeSource(this.output, 0, offset + length), { start: offset, onWarning });
     try {
-      const revisit = reader.next();
-      if (revisit === undefined || revisit.type !== "revisit") throw this.fail("no revisit where one was written");
-      this.proveHead(revisit, line, entry);
-      if (reader.next() !== undefined || odd) throw this.fail("a revisit is not sound");
+      const record = reader.next();
+      if (record?.block === undefined) return false;
+      const found = encodeSmall({ head: record.headers.text, block: record.block.toString("latin1") });
+      return found.equals(content) && reader.next() === undefined && !odd;
     } finally {
       reader.close();
     }
   }
 
-  private proveHead(revisit: WarcRecord, line: ManifestLine, entry: LedgerEntry): void {
-    const { original } = line;
-    const refersTo = refersToOf(revisit);
-    const opened = this.opener.open(line);
-    const replaced = replacedBy(revisit);
-    const block = revisit.block;
-    if (opened === undefined || replaced === undefined || block === undefined) throw this.fail("a revisit is not ours");
-    if (refersTo?.uri !== original?.uri || refersTo?.date !== original?.date || refersTo?.id !== original?.id) {
-      throw this.fail("a revisit refers to another original than the plan's");
-    }
-    if (block.toString("latin1") !== (opened.http?.text ?? "")) throw this.fail("an HTTP header was not kept");
-    const { head } = opened;
-    const bodySize = replaced.chunks === undefined ? line.payloadSize : measureLayout(replaced.chunks).storedSize;
-    if (head.blockSize !== block.length + (bodySize ?? 0)) throw this.fail("a block cannot be put together again");
-    const claim = head.headers.get("warc-block-digest");
-    // The digest itself was compared with the block when the record was examined; here its text has to come back.
-    const back = replacedHead(revisit.headers.text, replaced.type, head.blockSize ?? 0, () => undefined);
-    const wanted = claim === undefined ? back : restoreClaim(back, claim);
-    if (wanted !== head.headers.text) throw this.fail("a record's header cannot be put together again");
-    const chunks = flagValue(line, "chunks") ?? replaced.chunks;
-    if (revisit.headers.text !== this.remake(opened, line, entry, chunks))
-      throw this.fail("a revisit is not as it was made");
-  }
-
-  /** The revisit's header once more, from what is known without it. */
-  private remake(
-    { head, http }: OpenedRecord,
+  /** What makes it a revisit of this record, whoever made it. */
+  private proveMeaning(
+    { head, block }: Revisit,
+    opened: OpenedRecord,
     line: ManifestLine,
-    entry: LedgerEntry,
-    chunks: string | undefined,
-  ): string {
+    replaced: ReplacedRecord,
+  ): void {
+    const { chunks, digest } = replaced;
+    const { headers, blockSize } = opened.head;
     const { uri, date, id } = line.original!;
-    const digest = parseDigest(entry.recordDigest)!;
-    const original = { uri: uri!, date: date!, id };
-    const { head: made } = formatRevisit(head, http, original, parseDigest(line.digest!)!, {
-      replaced: { digest, chunks },
-    });
-    return made.toString("latin1");
+    const type = headers.get("warc-type") ?? "";
+    const told = [
+      `WARC-Refers-To-Target-URI: ${encodeText(uri!)}`,
+      `WARC-Refers-To-Date: ${encodeText(date!)}`,
+      `${REPLACED_FIELD}: ${type} ${formatDigest(digest)}`,
+      ...(id === undefined ? [] : [`WARC-Refers-To: <${encodeText(id)}>`]),
+    ];
+    const tells = REVISIT_TYPE.test(head) && told.every((field) => head.includes(`\n${field}\r\n`));
+    if (!tells) throw this.fail("a revisit does not tell what it should");
+    if (block !== (opened.http?.text ?? "")) throw this.fail("an HTTP header was not kept");
+    const bodySize = chunks === undefined ? line.payloadSize : measureLayout(chunks).storedSize;
+    if (blockSize !== block.length + (bodySize ?? 0)) throw this.fail("a block cannot be put together again");
+    const claim = headers.get("warc-block-digest");
+    // The digest itself was compared with the block when the record was examined; here its text has to come back.
+    const back = replacedHead(head, type, blockSize, () => undefined);
+    const wanted = claim === undefined ? back : restoreClaim(back, claim);
+    if (wanted !== headers.text) throw this.fail("a record's header cannot be put together again");
   }
 
   private fail(message: string): ArchiveError {
@@ -150,6 +161,14 @@ class RewriteProof {
     return new ArchiveError("HT_VERIFY", `${this.output.name}:${this.outputAt}: ${message}; it was thrown away`, place);
   }
 }
+
+/** The revisit once more, from what is known without it. */
+function remake({ head, http }: OpenedRecord, line: ManifestLine, replaced: ReplacedRecord): Revisit {
+  const { uri, date, id } = line.original!;
+  return formatRevisit(head, http, { uri: uri!, date: date!, id }, parseDigest(line.digest!)!, { replaced });
+}
+
+const REVISIT_TYPE = /^warc-type[ \t]*:[ \t]*revisit\s*$/im;
 
 /** Puts the record's own block digest where the revisit's stood. */
 function restoreClaim(head: string, claim: string): string {

@@ -16,6 +16,13 @@ export function decodeText(latin1: string): string {
   }
 }
 
+const NOT_ASCII = /[^\0-\x7f]/;
+
+/** The UTF-8 bytes of a text, read as Latin-1. */
+export function encodeText(text: string): string {
+  return NOT_ASCII.test(text) ? Buffer.from(text).toString("latin1") : text;
+}
+
 function equalsIgnoringCase(text: string, from: number, lowerName: string): boolean {
   for (let i = 0; i < lowerName.length; i++) {
     let code = text.charCodeAt(from + i);

@@ -2,6 +2,7 @@
  * The beginning of a record without the rest of it: its header and the first bytes of its block. A reader decodes a whole
  * record before it hands it out; whoever wants only its header, or a look at its payload, saves most of that here.
  */
+import { crc32 } from "node:zlib";
 import { invariant } from "../base/index.ts";
 import { gzipHeaderSize, isGzip } from "./gzip-stream.ts";
 import { createInflater, type Inflater } from "./inflater.ts";
@@ -15,6 +16,8 @@ export interface RecordOpening {
 }
 
 const ROOM = 2 * HEAD_SIZE_MAX;
+/** Checksum and size behind the data of a gzip member. */
+const TRAILER_SIZE = 8;
 
 export class RecordOpener {
   private readonly inflater: Inflater = createInflater();
@@ -33,6 +36,22 @@ export class RecordOpener {
     const head = parseWarcHead(decoded, 0, headEnd);
     const size = Math.min(blockSize, head.blockSize ?? blockSize);
     return { head, start: decoded.subarray(headEnd, headEnd + size) };
+  }
+
+  /** Whether `member` is one gzip member, whole and sound, that holds these bytes. */
+  holds(member: Uint8Array, content: Uint8Array): boolean {
+    const headerSize = isGzip(member, 0, member.length) ? gzipHeaderSize(member, 0, member.length) : 0;
+    const trailerAt = member.length - TRAILER_SIZE;
+    if (headerSize <= 0 || headerSize > trailerAt) return false;
+    const { inflater } = this;
+    // The end is seen only where room is left over behind it.
+    const room = content.length < ROOM ? this.room : Buffer.allocUnsafeSlow(content.length + 1);
+    inflater.reset();
+    if (!inflater.inflate(member, headerSize, member.length, room, 0, content.length + 1)) return false;
+    if (!inflater.ended || headerSize + inflater.taken !== trailerAt || inflater.given !== content.length) return false;
+    const trailer = new DataView(member.buffer, member.byteOffset + trailerAt, TRAILER_SIZE);
+    const isSound = trailer.getUint32(0, true) === crc32(content) && trailer.getUint32(4, true) === content.length;
+    return isSound && room.compare(content, 0, content.length, 0, content.length) === 0;
   }
 
   /** Headers are small: a first try with little room is most often enough. */

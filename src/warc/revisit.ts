@@ -13,7 +13,7 @@ import {
   parseDigest,
 } from "../base/index.ts";
 import type { ArcLine } from "./arc-line.ts";
-import type { FieldBlock } from "./field-block.ts";
+import { encodeText, type FieldBlock } from "./field-block.ts";
 import type { HttpHead } from "./http-head.ts";
 import { unbracket, type WarcRecord } from "./record.ts";
 
@@ -68,9 +68,10 @@ export function refersToOf(
   return uri === undefined && date === undefined && id === undefined ? undefined : { uri, date, id };
 }
 
+/** A revisit as text that stands for its bytes, one Latin-1 character each. */
 export interface Revisit {
-  readonly head: Buffer;
-  readonly block: Buffer;
+  readonly head: string;
+  readonly block: string;
 }
 
 /** What of a record its revisit is made from; a `WarcRecord` is one. */
@@ -101,7 +102,7 @@ export function formatRevisit(
     throw new ArchiveError("HT_UNSUPPORTED", "an ARC file has no revisit records; convert it first");
   }
   const { profile = "identical-payload-digest", replaced } = options;
-  const block = Buffer.from(http?.text ?? "", "latin1");
+  const block = http?.text ?? "";
   const { headers } = record;
   const claim = headers.get("warc-payload-digest");
   const claimed = claim === undefined ? undefined : parseDigest(claim);
@@ -124,15 +125,16 @@ export function formatRevisit(
       case "content-length":
         return String(block.length);
       case "warc-block-digest":
-        return digestLike(headers.get("warc-block-digest") ?? "", block);
+        return digestLike(headers.get("warc-block-digest") ?? "", Buffer.from(block, "latin1"));
       case "warc-payload-digest":
         return claimed === undefined ? formatDigest(payloadDigest) : undefined;
       default:
         return undefined;
     }
   });
-  const lines = added.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  return { head: Buffer.concat([Buffer.from(changed, "latin1"), Buffer.from(`${lines}\r\n`)]), block };
+  let lines = "";
+  for (const [name, value] of added) lines += `${name}: ${value}\r\n`;
+  return { head: `${changed}${encodeText(lines)}\r\n`, block };
 }
 
 /** The digest of bytes in the algorithm and form of a claim; sha1 where the claim cannot be read. */

@@ -111,9 +111,9 @@ export class WarcWriter {
     return this.writePieces(surround(head, block));
   }
 
-  /** A record that is small and all there, as bytes; the separator is added. */
-  writeSmall(head: Uint8Array, block: Uint8Array): RecordPlace {
-    return this.writePieces([Buffer.concat([head, block, SEPARATOR])]);
+  /** A record that is small and all there; the separator is added. */
+  writeSmall(record: { readonly head: string; readonly block: string }): RecordPlace {
+    return this.writePieces([encodeSmall(record)]);
   }
 
   /** Bytes of a record as they lie in a file of the same compression: the record goes over unchanged. */
@@ -170,6 +170,34 @@ export class WarcWriter {
       }
     }
     flush();
+  }
+}
+
+/** A small record as bytes, with its separator. Its texts are bytes read as Latin-1, as those of a `Revisit` are. */
+export function encodeSmall({ head, block }: { readonly head: string; readonly block: string }): Buffer {
+  return Buffer.from(`${head}${block}\r\n\r\n`, "latin1");
+}
+
+/** Holds what is written to it, one thing after the other, as long as it is small. */
+export class HeldBytes implements ByteSink {
+  private buffer = Buffer.allocUnsafeSlow(1 << 12);
+  private size = 0;
+
+  write(bytes: Uint8Array): void {
+    if (this.size + bytes.length > this.buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(2 * (this.size + bytes.length));
+      this.buffer.copy(larger, 0, 0, this.size);
+      this.buffer = larger;
+    }
+    this.buffer.set(bytes, this.size);
+    this.size += bytes.length;
+  }
+
+  /** What was written since the last call; valid until the next write. */
+  take(): Buffer {
+    const taken = this.buffer.subarray(0, this.size);
+    this.size = 0;
+    return taken;
   }
 }
 

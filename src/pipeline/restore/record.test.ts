@@ -16,9 +16,8 @@ function thereAndBack(bytes: Buffer, httpSize: number, chunks?: string) {
   const record = new WarcReader(bufferSource(bytes)).next()!;
   const http = parseHttpHead(record.block!, 0, httpSize, true);
   const replaced = { digest: digestOf("sha256", bytes), chunks };
-  const { head, block } = formatRevisit(record, http, ORIGINAL, digestOf("sha1", PAYLOAD), { replaced });
-  const text = head.toString("latin1");
-  const revisit = { text, http: block, replaced: parseReplaced(text)! };
+  const { head: text, block } = formatRevisit(record, http, ORIGINAL, digestOf("sha1", PAYLOAD), { replaced });
+  const revisit = { text, http: Buffer.from(block, "latin1"), replaced: parseReplaced(text)! };
   const pieces = [...restoredBlock(revisit, [PAYLOAD.subarray(0, 5), PAYLOAD.subarray(5)])].map((piece) =>
     Buffer.from(piece),
   );
