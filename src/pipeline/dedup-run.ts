@@ -8,31 +8,17 @@ import { PlanFigures, reportJob } from "./dedup-report.ts";
 import type { Input, SkippedInput } from "./inputs.ts";
 import { isRewritten, type JobFile, loadJobFiles } from "./job-files.ts";
 import type { JobFolder } from "./job-folder.ts";
-import { readKnown } from "./known-index.ts";
-import { LineSorter } from "./line-sorter.ts";
 import { GroupParts, partName, readFindings, type ToldSkip, toldOf } from "./manifest-groups.ts";
-import {
-  BY_DIGEST,
-  BY_PLACE,
-  formatManifestLine,
-  fromSortable,
-  isCopy,
-  isRevisit,
-  type LineOrder,
-  toSortable,
-} from "./manifest-line.ts";
-import { Planner } from "./plan.ts";
-import { cutByDigest, type ResolveJob } from "./resolve-job.ts";
+import { BY_DIGEST, isRevisit } from "./manifest-line.ts";
+import { loadSight } from "./plan-intake.ts";
+import { PlanRun } from "./plan-run.ts";
 import type { RewriteResult } from "./rewrite-job.ts";
 import { RewriteRun } from "./rewrite-run.ts";
 import { runTask } from "./run.ts";
-import { runStageJobs } from "./stage-pool.ts";
 import { sortManifests } from "./stages.ts";
 
 /** Inputs are read in groups of about this size; a run that was stopped begins its last group again. */
 const GROUP_SIZE = 64 << 20;
-/** A line of a manifest has more bytes than this. */
-const LINE_SIZE_LEAST = 100;
 const INTERMEDIATE = ["manifest", "sorted.tsv", "resolved", "plan.tsv", "copies.tsv"] as const;
 
 export class DedupRun {
@@ -42,6 +28,7 @@ export class DedupRun {
   private readonly options: DedupOptions;
   private readonly skipped: SkippedInput[];
   private readonly threads: number;
+  private readonly planning: PlanRun;
   private readonly rewriting: RewriteRun;
   private damage = 0;
 
@@ -52,6 +39,7 @@ export class DedupRun {
     this.options = options;
     this.skipped = skipped;
     this.threads = options.threads ?? availableParallelism();
+    this.planning = new PlanRun(disk, job, inputs, options, this.threads);
     this.rewriting = new RewriteRun(disk, job, options, skipped, this.threads);
   }
 
@@ -72,12 +60,14 @@ export class DedupRun {
   private async goOn(): Promise<DedupResult> {
     const { job } = this;
     if (this.options.dryRun !== true) this.removeUnfinished();
-    if (!job.has("plan.tsv")) {
+    if (job.has("plan.tsv")) this.takeFindings();
+    else if (this.options.plan !== undefined) await loadSight();
+    else {
       await this.makeManifest();
       this.sort();
-      await this.resolve();
-    } else this.takeFindings();
-    const figures = this.plan();
+      await this.planning.compare();
+    }
+    const figures = this.planning.plan();
     const results = await this.rewriting.run();
     return this.report(results, figures ?? PlanFigures.of(job.lines("plan.tsv")));
   }
@@ -220,7 +210,8 @@ export class DedupRun {
   private sort(): void {
     const { job } = this;
     const left = this.takeFindings();
-    job.makeLines("sorted.tsv", () => this.sorted("manifest", this.manifestLines(left), BY_DIGEST));
+    const manifest = { name: "manifest", lines: this.manifestLines(left) };
+    job.makeLines("sorted.tsv", () => sortManifests(this.disk, [manifest], BY_DIGEST, { scratchParent: job.path }));
   }
 
   private *manifestLines(left: ReadonlySet<string>): Generator<string> {
@@ -230,84 +221,6 @@ export class DedupRun {
         if (left.size === 0 || !left.has(line.slice(0, line.indexOf("\t"))) || isRevisit(line)) yield line;
       }
     }
-  }
-
-  private sorted(name: string, lines: Iterable<string>, order: LineOrder): Iterable<string> {
-    return sortManifests(this.disk, [{ name, lines }], order, { scratchParent: this.job.path });
-  }
-
-  private async resolve(): Promise<void> {
-    const { disk, job } = this;
-    if (!job.state.settings.compare) return;
-    const manifest = job.file("sorted.tsv");
-    const all = this.stretches();
-    const jobs = all
-      .map(
-        ({ start, end }, i): ResolveJob => ({
-          kind: "resolve",
-          manifest,
-          start,
-          end,
-          output: job.file(stretchName(i)),
-          locator: {},
-        }),
-      )
-      .filter(({ output }) => disk.stat(output) === undefined);
-    const total = all.at(-1)?.end ?? 0;
-    let done = total - jobs.reduce((sum, { start, end }) => sum + end - start, 0);
-    await runStageJobs(disk, jobs, this.threads, {
-      onWarning: (warning) => this.options.onWarning?.(warning),
-      onResult: ({ start, end }, result) => {
-        if (result instanceof ArchiveError) throw result;
-        done += end - start;
-        this.progress("comparing", done, total);
-      },
-    });
-  }
-
-  private stretches(): { start: number; end: number }[] {
-    return cutByDigest(this.disk, this.job.file("sorted.tsv"), this.job.state.stretchSize);
-  }
-
-  /** Figures where a plan was made, and not by an earlier run. */
-  private plan(): PlanFigures | undefined {
-    const { disk, job } = this;
-    if (job.has("plan.tsv")) {
-      job.makeLines("copies.tsv", () => this.sorted("plan.tsv", this.copies(), BY_PLACE));
-      return undefined;
-    }
-    const figures = new PlanFigures();
-    using copies = new LineSorter(disk, { scratchParent: job.path });
-    job.makeLines("plan.tsv", () => this.planned(figures, copies));
-    job.makeLines("copies.tsv", () => inPlaceOrder(copies));
-    return figures;
-  }
-
-  private *planned(figures: PlanFigures, copies: LineSorter): Generator<string> {
-    const { disk, job } = this;
-    const { policy, compare, known } = job.state.settings;
-    const stretches = this.stretches();
-    const lines = (stretches.at(-1)?.end ?? 0) / LINE_SIZE_LEAST;
-    using planner = new Planner(disk, policy, { scratchParent: job.path, ...(known.length > 0 ? {} : { lines }) });
-    const names = compare ? stretches.map((_, i) => stretchName(i)) : ["sorted.tsv"];
-    const all = function* () {
-      for (const name of names) yield* job.lines(name);
-    };
-    for (const name of names) for (const line of job.lines(name)) planner.look(line, name);
-    for (const path of known) planner.addIndex(path, readKnown(disk, path), job.state.settings.digest);
-    if (planner.passedOver > 0) {
-      this.tell(`passed over ${planner.passedOver} known captures that lie in the files of the job themselves`);
-    }
-    for (const { line } of planner.planned(all())) {
-      const text = formatManifestLine(line);
-      figures.add(line);
-      if ((line.copy ?? 0) > 1) copies.add(toSortable(text, BY_PLACE, "plan.tsv"));
-      yield text;
-    }
-  }
-
-  private *copies(): Generator<string> {
-    for (const line of this.job.lines("plan.tsv")) if (isCopy(line)) yield line;
   }
 
   private report(results: ReadonlyMap<string, RewriteResult>, figures: PlanFigures): DedupResult {
@@ -331,12 +244,4 @@ export class DedupRun {
     }
     return { ...result, resumed: job.resumed, skipped: this.skipped };
   }
-}
-
-function* inPlaceOrder(copies: LineSorter): Generator<string> {
-  for (const sortable of copies.sortedLines()) yield fromSortable(sortable, BY_PLACE);
-}
-
-function stretchName(i: number): string {
-  return `resolved/${String(i + 1).padStart(6, "0")}.tsv`;
 }

@@ -12,7 +12,6 @@ import { findInputs, type Input, type SkippedInput, STANDARD_INPUT } from "./inp
 import type { JobFile } from "./job-files.ts";
 import { JOB_FORMAT, JobFolder, type JobState } from "./job-folder.ts";
 import { checkKnown } from "./known-index.ts";
-import { takePlan } from "./plan-intake.ts";
 
 export interface DedupOptions {
   /** Folder for the rewritten files; absent to rewrite them in place. */
@@ -105,7 +104,6 @@ export async function dedup(disk: Disk, names: readonly string[], options: Dedup
   using scratch = options.dryRun === true ? scratchFolder(disk) : undefined;
   const folder = scratch?.path ?? options.job ?? jobFolderFor(inputs, options);
   using job = openJob(disk, folder, inputs, options);
-  if (options.plan !== undefined) await takePlan(disk, job, options.plan, inputs, options.prove !== false);
   return await new DedupRun(disk, job, inputs, options, skipped).run();
 }
 

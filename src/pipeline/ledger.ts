@@ -48,16 +48,23 @@ export function formatEntry(entry: LedgerEntry): string {
 
 export function parseEntry(line: string, path: string): LedgerEntry {
   const columns = line.split("\t");
-  const [inputOffset, inputLength, outputOffset, outputLength] = columns.slice(0, 4).map(Number);
-  if (columns.length < COLUMNS || ![inputOffset, inputLength, outputOffset, outputLength].every(Number.isSafeInteger)) {
+  const [inputOffset, inputLength] = [Number(columns[0]), Number(columns[1])];
+  const [outputOffset, outputLength] = [Number(columns[2]), Number(columns[3])];
+  const areWhole = Number.isSafeInteger(inputOffset) && Number.isSafeInteger(inputLength);
+  if (
+    columns.length < COLUMNS ||
+    !areWhole ||
+    !Number.isSafeInteger(outputOffset) ||
+    !Number.isSafeInteger(outputLength)
+  ) {
     throw new ArchiveError("HT_CORRUPT", `${path}: not a line of a ledger: ${line.slice(0, 80)}`, { file: path });
   }
   const text = (column: number) => (columns[column] === "-" ? undefined : columns[column]);
   return {
-    inputOffset: inputOffset!,
-    inputLength: inputLength!,
-    outputOffset: outputOffset!,
-    outputLength: outputLength!,
+    inputOffset,
+    inputLength,
+    outputOffset,
+    outputLength,
     id: text(4),
     recordDigest: columns[5]!,
     storedDigest: columns[6]!,

@@ -8,33 +8,27 @@ import { ArchiveError, DIGEST_ALGORITHMS, equalDigests, loadDigest, parseDigest 
 import type { Disk } from "../disk/index.ts";
 import { type ByteSource, loadZstd, scanRecord, WarcReader } from "../warc/index.ts";
 import { type Input, openInput } from "./inputs.ts";
-import type { JobFolder } from "./job-folder.ts";
-import { formatManifestLine, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
+import { type ManifestLine, parseManifestLine } from "./manifest-line.ts";
 import { readTextLines } from "./text-lines.ts";
 
 /**
- * Takes over the lines that are about these files. The plan may name them by their base names. What it says of originals
- * in other files is believed; without `look`, in these too.
+ * The lines of a plan that are about these files. It may name them by their base names. What it says of originals in other
+ * files is believed; without `look`, in these too. What a look needs must have been loaded, see `loadSight`.
  */
-export async function takePlan(
-  disk: Disk,
-  job: JobFolder,
-  path: string,
-  inputs: readonly Input[],
-  look: boolean,
-): Promise<void> {
-  if (job.has("plan.tsv")) return;
-  await Promise.all([loadZstd(), ...DIGEST_ALGORITHMS.map((algorithm) => loadDigest(algorithm))]);
+export function* takePlan(disk: Disk, path: string, inputs: readonly Input[], look: boolean): Generator<ManifestLine> {
   const names = new PlanNames(inputs);
   using sight = look ? new OriginalSight(disk) : undefined;
-  job.makeLines("plan.tsv", function* () {
-    let number = 0;
-    for (const text of readTextLines(disk, path)) {
-      const line = parseManifestLine(text, `${path}:${++number}`);
-      const input = names.find(line.file);
-      if (input !== undefined) yield formatManifestLine(take({ ...line, file: input.name }, names, sight));
-    }
-  });
+  let number = 0;
+  for (const text of readTextLines(disk, path)) {
+    const line = parseManifestLine(text, `${path}:${++number}`);
+    const input = names.find(line.file);
+    if (input !== undefined) yield take(input.name === line.file ? line : { ...line, file: input.name }, names, sight);
+  }
+}
+
+/** Loads whatever the records of a plan may be read with. */
+export async function loadSight(): Promise<void> {
+  await Promise.all([loadZstd(), ...DIGEST_ALGORITHMS.map((algorithm) => loadDigest(algorithm))]);
 }
 
 function take(line: ManifestLine, names: PlanNames, sight: OriginalSight | undefined): ManifestLine {

@@ -17,10 +17,14 @@ import {
   Column,
   flagValue,
   formatManifestLine,
+  formatPlanColumns,
   fromSortable,
   type LineOrder,
+  MANIFEST_WIDTH,
   type ManifestLine,
+  parseColumns,
   parseManifestLine,
+  splitLine,
   toSortable,
 } from "./manifest-line.ts";
 import { compareText, detach } from "./report/bounded.ts";
@@ -30,6 +34,8 @@ export interface PlannedLine {
   readonly line: ManifestLine;
   /** Absent for lines of revisits, which are as they are. */
   readonly decision: Decision<unknown> | undefined;
+  /** As a line of the plan. */
+  readonly text: string;
 }
 
 interface LineCandidate extends Candidate {
@@ -44,6 +50,8 @@ export interface PlannerOptions extends LineSorterOptions {
 /** Few captures are referred to or share a second; these sets may be smaller. */
 const SMALL_SET_SIZE = 4_000_000;
 const KNOWN_FLAG = "known";
+/** Columns up to the hash extension. */
+const RESOLVED_WIDTH = MANIFEST_WIDTH + 1;
 
 export class Planner implements Disposable {
   private readonly sorter: LineSorter;
@@ -169,12 +177,16 @@ export class Planner implements Disposable {
   *planned(again: Iterable<string> = []): Generator<PlannedLine> {
     let group = "";
     for (const text of this.inOrder ? again : this.sorted(again)) {
-      const line = parseManifestLine(text, "(sorted)");
+      const columns = splitLine(text, "(sorted)");
+      const line = parseColumns(columns, "(sorted)");
       const key = this.groupOf(line);
       if (key !== group) this.chooser.begin();
       group = key;
       const planned = this.plan(line);
-      if (planned !== undefined) yield planned;
+      if (planned === undefined) continue;
+      // Most lines stay as they are, and get their columns behind those of `resolve`.
+      const isLonger = columns.length === RESOLVED_WIDTH && planned.decision?.kind !== "kept";
+      yield { ...planned, text: isLonger ? text + formatPlanColumns(planned.line) : formatManifestLine(planned.line) };
     }
   }
 
@@ -188,7 +200,7 @@ export class Planner implements Disposable {
     return `${line.digest} ${line.extension ?? 0}${uri}`;
   }
 
-  private plan(line: ManifestLine): PlannedLine | undefined {
+  private plan(line: ManifestLine): Omit<PlannedLine, "text"> | undefined {
     if (line.flags.includes("revisit")) return { line, decision: undefined };
     const candidate = this.candidateOf(line);
     const decision = this.chooser.decide(candidate);

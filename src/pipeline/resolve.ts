@@ -15,7 +15,7 @@ import {
   type Warning,
 } from "../base/index.ts";
 import { payloadOf, scanRecord, type WarcRecord } from "../warc/index.ts";
-import { type ManifestLine, parseManifestLine } from "./manifest-line.ts";
+import { MANIFEST_WIDTH, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
 import type { RecordFetcher } from "./record-fetcher.ts";
 import { type Examination, examineRecord } from "./reversal.ts";
 
@@ -248,8 +248,9 @@ function flagsOf(examination: Examination | undefined, odd: boolean): string[] {
 
 /** The line with more flags, and the extension behind them. Columns that were behind the flags are made anew. */
 function extend(text: string, extension: string, flags: readonly string[]): string {
-  const columns = text.split("\t", 12);
-  if (flags.length > 0) columns[11] = [columns[11], ...flags].join(",");
-  const rest = text.split("\t").slice(13);
-  return [...columns, extension, ...rest].join("\t");
+  const columns = text.split("\t");
+  const before = columns.length <= MANIFEST_WIDTH ? text : columns.slice(0, MANIFEST_WIDTH).join("\t");
+  const added = flags.map((flag) => `,${flag}`).join("");
+  const rest = columns.slice(MANIFEST_WIDTH + 1).map((column) => `\t${column}`);
+  return `${before}${added}\t${extension}${rest.join("")}`;
 }

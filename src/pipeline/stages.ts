@@ -5,7 +5,7 @@ import { type Disk, scratchFolder } from "../disk/index.ts";
 import { readKnown } from "./known-index.ts";
 import { LineSorter, type LineSorterOptions, mergeSorted } from "./line-sorter.ts";
 import type { LocatorSettings } from "./locator.ts";
-import { Column, formatManifestLine, fromSortable, type LineOrder, toSortable } from "./manifest-line.ts";
+import { Column, fromSortable, type LineOrder, toSortable } from "./manifest-line.ts";
 import { type PlannedLine, Planner } from "./plan.ts";
 import { cutByDigest, type ResolveJob } from "./resolve-job.ts";
 import { runStageJobs } from "./stage-pool.ts";
@@ -127,7 +127,7 @@ export function* planManifests(disk: Disk, manifests: Iterable<ManifestText>, op
   for (const path of options.known ?? []) for (const line of readKnown(disk, path)) planner.addKnown(line);
   for (const planned of planner.planned()) {
     options.onPlanned?.(planned);
-    yield formatManifestLine(planned.line);
+    yield planned.text;
   }
 }
 
