@@ -108,7 +108,7 @@ export class PastApplication {
     builder.copy(leaf, index, leaf.keys.length);
     const built = builder.finish(news.lastVisit);
     if (built.bytes.length <= settings.pageSize) {
-      writer.dropLeaf(leaf);
+      writer.dropLeaf(ref, leaf);
       return { ...one(writer.appendLeaf(built, news)), carried: news.carried };
     }
     return { ...divide(writer, ref, { low, start, end }, built, news), carried: news.carried };
@@ -153,6 +153,6 @@ export function divide(
     const entries = built.keys.map((key, i) => ({ key, runs: built.runs(i) }));
     return writer.write(layOutBehind(entries, start, firstNew, end, settings), low, ref);
   }
-  writer.dropLeaf(leaf);
+  writer.dropLeaf(ref, leaf);
   return writer.layOut(built, { low, start, end });
 }

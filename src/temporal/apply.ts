@@ -110,7 +110,7 @@ class Application {
       const isBehind = news.firstNew > area.start && news.firstNew > leaf.lastVisit;
       return isBehind ? this.continueLeaf(ref, area, from, to, news) : divide(writer, ref, area, built, news);
     }
-    writer.dropLeaf(leaf);
+    writer.dropLeaf(ref, leaf);
     return one(writer.appendLeaf(built, news));
   }
 

@@ -3,7 +3,7 @@
  * as they were given; digests and values are copied.
  */
 import { ByteWriter } from "./bytes.ts";
-import { sortKeys } from "./key-sort.ts";
+import { KeyOrder } from "./key-order.ts";
 import type { Visit } from "./run.ts";
 
 /** In place of the size of a value: the key was found to be gone. */
@@ -13,6 +13,7 @@ const VISIT_COST = 32;
 
 export class VisitBatch {
   readonly digestSize: number;
+  private readonly order = new KeyOrder();
   private keys: string[] = [];
   private times = new Float64Array(1 << 10);
   /** Where the digest begins; the value stands behind it. */
@@ -57,7 +58,7 @@ export class VisitBatch {
 
   /** The visits in the order of keys, times and digests; this batch is empty then. */
   take(): SortedVisits {
-    const order = sortKeys(this.keys);
+    const order = this.order.sort(this.keys);
     const { length } = order;
     const [times, places, sizes] = [new Float64Array(length), new Uint32Array(length), new Uint16Array(length)];
     const keys = new Array<string>(length);

@@ -2,8 +2,11 @@
 
 /** How many bytes a number takes. */
 export function numberSize(value: number): number {
-  let size = 1;
-  for (let rest = value; rest > 127; rest = Math.floor(rest / 128)) size++;
+  if (value < 128) return 1;
+  if (value < 16_384) return 2;
+  if (value < 2_097_152) return 3;
+  let size = 4;
+  for (let rest = Math.floor(value / 2_097_152); rest > 127; rest = Math.floor(rest / 128)) size++;
   return size;
 }
 
@@ -41,6 +44,14 @@ export class ByteWriter {
       rest >>>= 7;
     }
     this.bytes[this.length++] = rest;
+  }
+
+  /** Writes a number over one that takes as many bytes, somewhere in what was gathered. */
+  numberAt(value: number, at: number): void {
+    let to = at;
+    let rest = value;
+    for (; rest > 127; rest = Math.floor(rest / 128)) this.bytes[to++] = (rest % 128) | 128;
+    this.bytes[to] = rest;
   }
 
   /** A whole number of either sign. */

@@ -20,8 +20,9 @@ export const NO_CHANGES: ChangeMap = { scale: 0, first: 0, bits: 0 };
 /** The map with one more change. */
 export function withChange(map: ChangeMap, time: number): ChangeMap {
   const at = Math.floor(time / 2 ** map.scale) - map.first;
-  if (at >= 0 && at < PARTS && ((map.bits >>> at) & 1) !== 0) return map;
-  return unite(map, { scale: 0, first: time, bits: 1 });
+  if (map.bits === 0 || at < 0 || at >= PARTS) return unite(map, { scale: 0, first: time, bits: 1 });
+  const bits = (map.bits | (1 << at)) >>> 0;
+  return bits === map.bits ? map : { scale: map.scale, first: map.first, bits };
 }
 
 export function unite(one: ChangeMap, other: ChangeMap): ChangeMap {

@@ -58,13 +58,14 @@ class Copy {
 
   private leaf(ref: PageRef): PageRef {
     const known = this.from.knownLeaf(ref);
-    return known === undefined ? this.to.append(this.from.read(ref), "leaf", ref) : this.to.appendLeaf(known, ref);
+    return known === undefined ? this.to.appendImage(this.from.read(ref), ref) : this.to.appendLeaf(known, ref);
   }
 
   private node(ref: PageRef): PageRef {
     const node = this.from.node(ref);
     const children = node.children.map((child) => this.page(child));
-    return this.to.append(encodeNode({ ...node, children }), ref.kind, ref);
+    const moved = { ...node, children };
+    return this.to.appendNode(moved, encodeNode(moved), ref);
   }
 }
 

@@ -17,6 +17,7 @@ export interface Growth {
 
 export class LeafBuilder {
   private readonly digestSize: number;
+  private readonly head = new ByteWriter(64);
   private readonly out = new ByteWriter();
   private readonly body = new ByteWriter();
   private readonly visits = new ByteWriter(1 << 10);
@@ -208,21 +209,23 @@ export class LeafBuilder {
   /** The entry with one visit more of its last run: two numbers change, and one is added. */
   private confirm(leaf: Leaf, index: number, { visitsSizeAt, visitsAt }: LastRun, later: number): void {
     const { out } = this;
-    const [bodyAt, end] = [leaf.bodyAt(index), leaf.entryAt(index + 1)];
+    const [entryAt, bodyAt, end] = [leaf.entryAt(index), leaf.bodyAt(index), leaf.entryAt(index + 1)];
     const visitsSize = end - visitsAt + numberSize(later);
-    const bodySize = visitsSizeAt - bodyAt + numberSize(visitsSize) + visitsSize;
-    if (bodySize < 128 && this.isBehind(leaf, index)) {
-      // Both numbers are single bytes then, before and after: all is copied in one go.
-      const shift = out.length - leaf.entryAt(index);
+    const isAlike = numberSize(visitsSize) === visitsAt - visitsSizeAt;
+    const bodySize = visitsAt - bodyAt + visitsSize;
+    const sizeSize = numberSize(bodySize);
+    if (isAlike && sizeSize === numberSize(end - bodyAt) && this.isBehind(leaf, index)) {
+      // Both numbers take as much as before: all is copied in one go, and they are written over.
+      const shift = out.length - entryAt;
       this.place(leaf.keys[index]!, out.length);
       this.places[2 * this.keys.length - 1] = bodyAt + shift;
       if (leaf.isCarried(index)) this.carried++;
-      out.raw(leaf.bytes, leaf.entryAt(index), end);
-      out.bytes[bodyAt + shift - 1] = bodySize;
-      out.bytes[visitsSizeAt + shift] = visitsSize;
+      out.raw(leaf.bytes, entryAt, end);
+      out.numberAt(bodySize, bodyAt + shift - sizeSize);
+      out.numberAt(visitsSize, visitsSizeAt + shift);
     } else {
       this.startKnown(leaf, index);
-      this.startBody(bodySize, leaf.isCarried(index));
+      this.startBody(visitsSizeAt - bodyAt + numberSize(visitsSize) + visitsSize, leaf.isCarried(index));
       out.raw(leaf.bytes, bodyAt, visitsSizeAt);
       out.number(visitsSize);
       out.raw(leaf.bytes, visitsAt, end);
@@ -267,7 +270,8 @@ export class LeafBuilder {
 
   /** The leaf. */
   finish(lastVisit: number): Leaf {
-    const head = new ByteWriter(64);
+    const { head } = this;
+    head.length = 0;
     head.byte(LEAF_TYPE);
     head.byte(this.digestSize);
     head.signed(this.base);

@@ -52,8 +52,11 @@ export const BEGINNING = -(2 ** 52);
 /** No visit is as late. */
 export const FOREVER = 2 ** 52;
 
+/** Nodes are encoded one at a time. */
+const writer = new ByteWriter(1 << 12);
+
 export function encodeNode(node: Node): Buffer {
-  const writer = new ByteWriter(1 << 12);
+  writer.length = 0;
   writer.byte(node.kind === "keys" ? KEY_NODE_TYPE : TIME_NODE_TYPE);
   writer.number(node.children.length);
   let key = "";

@@ -21,7 +21,8 @@ export class PageFile {
   /** Pages taken from the file, for who counts them. */
   pagesRead = 0;
   private end: number;
-  private buffer: Buffer[] = [];
+  /** Pages that wait to be written, as one piece. */
+  private buffer: Buffer | undefined;
   private buffered = 0;
 
   /** A file that has no root yet. */
@@ -96,29 +97,45 @@ export class PageFile {
     return this.end;
   }
 
-  append(image: Buffer, kind: PageRef["kind"], { lastChange, alive, changes }: PageSummary): PageRef {
-    const head = Buffer.allocUnsafe(PAGE_HEAD_SIZE);
-    head.writeUInt32BE(image.length, 0);
-    head.writeUInt32BE(crc32(image), 4);
+  /** A leaf as bytes, which nobody has looked at. */
+  appendImage(image: Buffer, summary: PageSummary): PageRef {
+    return this.append(image, "leaf", summary);
+  }
+
+  private append(image: Buffer, kind: PageRef["kind"], { lastChange, alive, changes }: PageSummary): PageRef {
+    const size = PAGE_HEAD_SIZE + image.length;
+    if (this.buffered + size > (this.buffer?.length ?? 0)) this.makeRoom(size);
+    const buffer = this.buffer!;
+    buffer.writeUInt32BE(image.length, this.buffered);
+    buffer.writeUInt32BE(crc32(image), this.buffered + 4);
+    buffer.set(image, this.buffered + PAGE_HEAD_SIZE);
     const offset = this.end;
-    this.buffer.push(head, image);
-    this.buffered += head.length + image.length;
-    this.end += head.length + image.length;
-    if (this.buffered > BUFFER_SIZE) this.flush();
+    this.buffered += size;
+    this.end += size;
     return { kind, offset, length: image.length, lastChange, alive, changes };
   }
 
-  /** A leaf that will be wanted again is at hand then. */
+  private makeRoom(size: number): void {
+    this.flush();
+    if (size > (this.buffer?.length ?? 0)) this.buffer = Buffer.allocUnsafeSlow(Math.max(BUFFER_SIZE, size));
+  }
+
+  /** A page that will be wanted again is at hand then. */
   appendLeaf(leaf: Leaf, summary: PageSummary): PageRef {
     const ref = this.append(leaf.bytes, "leaf", summary);
     this.cache.set(ref.offset, leaf, 3 * ref.length);
     return ref;
   }
 
+  appendNode(node: Node, image: Buffer, summary: PageSummary): PageRef {
+    const ref = this.append(image, node.kind, summary);
+    this.cache.set(ref.offset, node, 8 * ref.length);
+    return ref;
+  }
+
   private flush(): void {
     if (this.buffered === 0) return;
-    this.file.write(Buffer.concat(this.buffer, this.buffered), this.end - this.buffered);
-    this.buffer = [];
+    this.file.write(this.buffer!.subarray(0, this.buffered), this.end - this.buffered);
     this.buffered = 0;
   }
 
@@ -150,6 +167,11 @@ export class PageFile {
     const node = decodeNode(this.read(ref));
     this.cache.set(ref.offset, node, 8 * ref.length);
     return node;
+  }
+
+  /** The page will hardly be wanted again: it need not be in memory. */
+  release({ offset }: PageRef): void {
+    this.cache.delete(offset);
   }
 
   /** The bytes of a page, checked. */
@@ -196,6 +218,13 @@ class PageCache {
     if (held === undefined) return undefined;
     held.isWanted = true;
     return held.page;
+  }
+
+  delete(offset: number): void {
+    const held = this.pages.get(offset);
+    if (held === undefined) return;
+    this.pages.delete(offset);
+    this.cost -= held.cost;
   }
 
   set(offset: number, page: Leaf | Node, cost: number): void {

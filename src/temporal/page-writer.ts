@@ -44,12 +44,14 @@ export class PageWriter {
   }
 
   /** The leaf is not in use any more. */
-  dropLeaf(leaf: Leaf): void {
+  dropLeaf(ref: PageRef, leaf: Leaf): void {
+    this.file.release(ref);
     this.live -= leaf.bytes.length;
     this.copies -= leaf.carried;
   }
 
   dropNode(ref: PageRef): void {
+    this.file.release(ref);
     this.live -= ref.length;
   }
 
@@ -101,8 +103,9 @@ export class PageWriter {
   /** Nodes over pages that divide keys or times: one, or several where one would be too large. */
   build(divide: "keys" | "times", bounds: readonly (string | number)[], refs: readonly PageRef[]): Pieces {
     if (refs.length === 1) return one(refs[0]!);
-    const image = encodeNode({ kind: divide, bounds, children: refs } as Node);
-    if (image.length <= this.settings.pageSize || refs.length < 4) return one(this.appendNode(image, divide, refs));
+    const node = { kind: divide, bounds, children: refs } as Node;
+    const image = encodeNode(node);
+    if (image.length <= this.settings.pageSize || refs.length < 4) return one(this.appendNode(node, image));
     const count = Math.ceil(image.length / (this.settings.pageSize / 2));
     const each = Math.max(2, Math.ceil(refs.length / count));
     const [outer, nodes]: [(string | number)[], PageRef[]] = [[], []];
@@ -110,14 +113,14 @@ export class PageWriter {
       const part = refs.slice(at, at + each);
       const inner = { kind: divide, bounds: bounds.slice(at, at + each), children: part } as Node;
       outer.push(bounds[at]!);
-      nodes.push(part.length === 1 ? part[0]! : this.appendNode(encodeNode(inner), divide, part));
+      nodes.push(part.length === 1 ? part[0]! : this.appendNode(inner, encodeNode(inner)));
     }
     return { divide, bounds: outer, refs: nodes };
   }
 
-  private appendNode(image: Buffer, kind: "keys" | "times", children: readonly PageRef[]): PageRef {
+  private appendNode(node: Node, image: Buffer): PageRef {
     this.live += image.length;
-    return this.file.append(image, kind, summarize(kind, children));
+    return this.file.appendNode(node, image, summarize(node.kind, node.children));
   }
 }
 

@@ -1,0 +1,104 @@
+/**
+ * The order of keys that come again, as those of one crawl do in the next: what was put into order before is known by its
+ * rank, and only keys that are new are compared.
+ */
+import { sortKeys } from "./key-sort.ts";
+
+/** Keys that are remembered at most. */
+const REMEMBERED_MAX = 1 << 17;
+/** For fewer of the keys that are remembered it does not pay to look at the ranks of all. */
+const SHARE_LEAST = 1 / 8;
+
+export class KeyOrder {
+  private ids = new Map<string, number>();
+  /** By their ids. */
+  private keys: string[] = [];
+  /** Ids in the order of their keys. */
+  private sorted = new Uint32Array(0);
+
+  /** The positions of the keys in the order of their bytes. */
+  sort(keys: readonly string[]): Uint32Array {
+    const { length } = keys;
+    const known = this.keys.length;
+    if (length > REMEMBERED_MAX || length < known * SHARE_LEAST) return sortKeys(keys);
+    if (known + length > REMEMBERED_MAX) this.forget();
+    const own = new Uint32Array(length);
+    for (let i = 0; i < length; i++) own[i] = this.idOf(keys[i]!);
+    const isNew = 2 * (this.keys.length - known) > length;
+    if (this.keys.length > known) this.takeIn(known);
+    const order = this.byRank(own);
+    // Who brings new keys each time would have them remembered for nothing.
+    if (isNew && known > 0) this.forget();
+    return order;
+  }
+
+  private forget(): void {
+    this.ids = new Map();
+    this.keys = [];
+    this.sorted = new Uint32Array(0);
+  }
+
+  private idOf(key: string): number {
+    const there = this.ids.get(key);
+    if (there !== undefined) return there;
+    const id = this.keys.length;
+    this.ids.set(key, id);
+    this.keys.push(key);
+    return id;
+  }
+
+  /** Puts keys with ids from `first` on among those that are in order. */
+  private takeIn(first: number): void {
+    const { keys, sorted: old } = this;
+    const fresh = sortKeys(keys.slice(first));
+    const sorted = new Uint32Array(keys.length);
+    let from = 0;
+    let at = 0;
+    for (const position of fresh) {
+      const id = first + position;
+      const to = this.search(keys[id]!, from);
+      sorted.set(old.subarray(from, to), at);
+      at += to - from;
+      sorted[at++] = id;
+      from = to;
+    }
+    sorted.set(old.subarray(from), at);
+    this.sorted = sorted;
+  }
+
+  /** Where a key belongs among those that are in order, at or behind a place; it is sought from there in longer steps. */
+  private search(key: string, from: number): number {
+    const { keys, sorted } = this;
+    let low = from;
+    let high = from;
+    for (let step = 1; high < sorted.length && keys[sorted[high]!]! < key; step *= 2) {
+      low = high + 1;
+      high = low + step;
+    }
+    high = Math.min(high, sorted.length);
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (keys[sorted[middle]!]! < key) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Positions in the order of the ids' ranks; those of one key in their own. */
+  private byRank(own: Uint32Array): Uint32Array {
+    const { sorted } = this;
+    const counts = new Uint32Array(sorted.length);
+    for (let i = 0; i < own.length; i++) counts[own[i]!]!++;
+    const starts = counts;
+    let start = 0;
+    for (let rank = 0; rank < sorted.length; rank++) {
+      const id = sorted[rank]!;
+      const count = counts[id]!;
+      starts[id] = start;
+      start += count;
+    }
+    const order = new Uint32Array(own.length);
+    for (let i = 0; i < own.length; i++) order[starts[own[i]!]!++] = i;
+    return order;
+  }
+}
