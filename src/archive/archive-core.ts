@@ -380,7 +380,22 @@ export class ArchiveCore {
     this.state = "complete";
   }
 
+  /** Leaves the timeline in the room that it needs. */
+  private tidyTimeline(): void {
+    if (this.failure !== undefined || this.state === "unfinished" || this.catalogue.changeCount > 0) return;
+    const { isChanged, generation } = this.timelineWriter.tidy();
+    if (isChanged) this.guard(() => this.catalogue.commit(generation));
+  }
+
   async close(): Promise<void> {
+    try {
+      this.tidyTimeline();
+    } finally {
+      await this.closeParts();
+    }
+  }
+
+  private async closeParts(): Promise<void> {
     this.segment[Symbol.dispose]();
     this.shelf[Symbol.dispose]();
     this.timelineWriter[Symbol.dispose]();

@@ -141,6 +141,7 @@ function number32(value: number): Buffer {
   return bytes;
 }
 
+const ASKED_MAX = 32;
 const NOTHING = Buffer.alloc(0);
 const UNKNOWN_DIGEST = Buffer.alloc(DIGEST_HALF);
 
@@ -321,6 +322,8 @@ export class CatalogueView implements Disposable {
 export class Catalogue extends CatalogueView {
   private readonly store: OrderedStore;
   private changes = new Map<string, Buffer | undefined>();
+  /** What the store was asked for last: of one capture the same is wanted several times. */
+  private readonly asked = new Map<string, Buffer | undefined>();
   /** Captures that are not committed yet, by their URLs. */
   private recent = new Map<string, CaptureKey[]>();
   private counts: { -readonly [K in keyof CatalogueState]: CatalogueState[K] };
@@ -344,7 +347,12 @@ export class Catalogue extends CatalogueView {
 
   protected override get(key: Buffer): Buffer | undefined {
     const text = key.toString("latin1");
-    return this.changes.has(text) ? this.changes.get(text) : super.get(key);
+    if (this.changes.has(text)) return this.changes.get(text);
+    if (this.asked.has(text)) return this.asked.get(text);
+    if (this.asked.size === ASKED_MAX) this.asked.clear();
+    const value = super.get(key);
+    this.asked.set(text, value);
+    return value;
   }
 
   protected override table(table: number): Iterable<Pair> {
@@ -480,6 +488,7 @@ export class Catalogue extends CatalogueView {
     this.put(tableKey(Table.state), Buffer.from(JSON.stringify(this.counts)));
     this.store.commit(this.changes);
     this.changes = new Map();
+    this.asked.clear();
     this.recent = new Map();
     this.view.close();
     this.view = this.store.view();

@@ -27,6 +27,8 @@ const WAITING_MAX = 64 << 20;
 const NAME = "timeline.pages";
 /** The file is written anew when two thirds of it are dead, and more than this. */
 const DEAD_LEAST = 16 << 20;
+/** By who tidies up, when a fifth of it is dead, and more than this. */
+const TIDY_LEAST = 1 << 20;
 
 export interface TimelineOptions extends Partial<Settings> {
   readonly cacheBytes?: number | undefined;
@@ -195,17 +197,29 @@ export class TimelineWriter implements Disposable {
     return this.root;
   }
 
-  /** What was committed stays so where there is no room to write it anew. */
+  /** For who is done for a while: writes the file anew where much of it is dead, and says which commit is the last then. */
+  tidy(): { readonly isChanged: boolean; readonly generation: number } {
+    const { live, generation } = this.root;
+    if (this.pages.size - live > Math.max(TIDY_LEAST, live / 4)) this.compactIfPossible();
+    return { isChanged: this.root.generation !== generation, generation: this.root.generation };
+  }
+
   private compactWhereWorth(): void {
     const { size } = this.pages;
     const { live } = this.root;
     const isDead = size - live > Math.max(DEAD_LEAST, 2 * live);
     if (!(isDead || (live > DEAD_LEAST && this.isScattered())) || size < this.compactFrom) return;
+    this.compactIfPossible();
+  }
+
+  /** What was committed stays so where there is no room to write it anew. */
+  private compactIfPossible(): void {
+    const { size } = this.pages;
     try {
       this.compact();
     } catch (error) {
       if (!(error instanceof ArchiveError)) throw error;
-      this.compactFrom = size + Math.max(DEAD_LEAST, live);
+      this.compactFrom = size + Math.max(DEAD_LEAST, this.root.live);
     }
   }
 
