@@ -1,10 +1,10 @@
 /** The one who writes an archive: adds files to it, adopts them, takes captures out. */
 import type { Policy } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
-import type { Input } from "../pipeline/index.ts";
+import { type Input, type RecordFacts, SeenPayloads } from "../pipeline/index.ts";
 import { type AdoptReport, adoptInputs } from "./adopt.ts";
 import { ArchiveCore, type WriterOptions } from "./archive-core.ts";
-import type { CatalogueState } from "./catalogue.ts";
+import type { Catalogue, CatalogueState } from "./catalogue.ts";
 import { type CompactOptions, type CompactReport, compactArchive } from "./compact.ts";
 import { Intake, type IntakeCounts } from "./intake.ts";
 import { loadForInputs, loadForSegments } from "./load-zstd.ts";
@@ -65,11 +65,12 @@ export class ArchiveWriter implements AsyncDisposable {
     const readable = inputs.map((input) => spool.take(input));
     await loadForInputs(disk, readable);
     await loadForSegments(catalogue);
-    const skipped = await takeFacts(core, readable, options, {
-      begin: (input) => intake.begin(input),
-      take: (facts) => intake.take(facts),
+    const sink = {
+      begin: (input: Input) => intake.begin(input),
+      take: (facts: RecordFacts) => intake.take(facts),
       end: () => intake.end(),
-    });
+    };
+    const skipped = await takeFacts(core, readable, options, sink, payloadsIn(catalogue));
     intake.noteReadmitted((entry) => core.journal(entry));
     core.commit();
     const { pending } = catalogue.state;
@@ -97,4 +98,15 @@ export class ArchiveWriter implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.core.close();
   }
+}
+
+/** To tell the threads of so many payloads takes as long as it saves. */
+const TOLD_MAX = 500_000;
+
+/** The payloads that an archive has; where there are too many, any might be. */
+function payloadsIn(catalogue: Catalogue): SeenPayloads {
+  const seen = new SeenPayloads();
+  if (catalogue.state.contents > TOLD_MAX) seen.addAll();
+  else for (const { digest } of catalogue.allOriginals()) seen.add(digest.toString("hex"));
+  return seen;
 }

@@ -216,7 +216,7 @@ class Doctor {
     await runTask(
       this.disk,
       inputs,
-      { kind: "facts" },
+      { kind: "facts", options: {} },
       {
         threads: this.options.threads ?? 1,
         onText: (text) => feed.text(text),

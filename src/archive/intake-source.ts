@@ -1,8 +1,9 @@
 /** One input of an `add`, as records are taken out of it again: as they lie in the file, or as WARC in gzip members. */
-import { ArchiveError, type Digest, parseDigest } from "../base/index.ts";
+import { ArchiveError, type Digest, formatDigest, parseDigest } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import {
   type ArcContext,
+  type CaptureFacts,
   convertedFields,
   derivedId,
   examineRecord,
@@ -20,6 +21,7 @@ import {
   formatRevisit,
   HeldBytes,
   type OriginalReference,
+  parseHeadText,
   SEPARATOR,
   SourceView,
   scanRecord,
@@ -142,23 +144,29 @@ export class IntakeSource implements Disposable {
    * The revisit that stands for the record, as a gzip member, valid until the next one; absent where it cannot be made, or
    * saves nothing.
    */
-  revisit(facts: RecordFacts, original: OriginalReference): Uint8Array | undefined {
-    const made = facts.isArc === true ? this.openConverted(facts) : this.openPlain(facts);
+  revisit(facts: RecordFacts, original: OriginalReference, replaced: Replaced): Uint8Array | undefined {
+    const made = facts.isArc === true ? this.openConverted(facts) : this.openPlain(facts, replaced);
     if (made === undefined) return undefined;
-    const { head, http, replaced } = made;
+    const { head, http } = made;
     const digest: Digest = { algorithm: "sha256", hex: facts.capture!.sha256! };
-    this.revisits.writeSmall(formatRevisit(head, http, original, digest, { replaced }));
+    this.revisits.writeSmall(formatRevisit(head, http, original, digest, { replaced: made.replaced }));
     const member = this.held.take();
     return this.isCopied(facts) && member.length >= facts.length! ? undefined : member;
   }
 
-  private openPlain(facts: RecordFacts) {
-    const { replaced } = facts.capture!;
+  private openPlain({ capture, offset, length, id, type }: RecordFacts, replaced: Replaced) {
     const digest = parseDigest(replaced?.digest ?? "");
-    if (digest === undefined || facts.length === undefined) return undefined;
-    const { offset, length, id, type } = facts;
-    const opened = this.reopener.open({ offset, length, id, flags: type === "resource" ? ["resource"] : [] });
+    if (digest === undefined || length === undefined) return undefined;
+    const opened = headsIn(capture!) ?? this.reopener.open({ offset, length, id, flags: flagsOf(type) });
     return opened && { ...opened, replaced: { digest, chunks: replaced?.chunks } };
+  }
+
+  /** What a revisit needs to stand for the record, by reading it once more; absent where none can. */
+  examine(facts: RecordFacts): Replaced {
+    return this.read(facts, (record) => {
+      const { replaced } = examineRecord(record);
+      return replaced && { digest: formatDigest(replaced.digest), chunks: replaced.chunks };
+    });
   }
 
   /** An ARC record becomes WARC first, and that is what its revisit is made from. */
@@ -188,6 +196,18 @@ export class IntakeSource implements Disposable {
   [Symbol.dispose](): void {
     this.archive.source.close?.();
   }
+}
+
+type Replaced = CaptureFacts["replaced"];
+
+/** As whoever read the record first has told them. */
+function headsIn({ heads }: CaptureFacts): OpenedRecord | undefined {
+  if (heads === undefined) return undefined;
+  return { head: parseHeadText(heads.record), http: heads.http === undefined ? undefined : { text: heads.http } };
+}
+
+function flagsOf(type: string): string[] {
+  return type === "resource" ? ["resource"] : [];
 }
 
 /** The header with the size that the block really has, where it told another one. */

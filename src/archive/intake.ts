@@ -9,7 +9,7 @@
 import { ArchiveError, type Clock, formatIso, type Warning } from "../base/index.ts";
 import { DuplicateTally, type HitKind, hitKind, type Policy, Rules } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
-import { derivedId, factsOf, type Input, type RecordFacts } from "../pipeline/index.ts";
+import { type CaptureFacts, derivedId, factsOf, type Input, type RecordFacts } from "../pipeline/index.ts";
 import { hostOf } from "../url/index.ts";
 import { type OriginalReference, WarcWriter } from "../warc/index.ts";
 import type { ActiveSegment } from "./active-segment.ts";
@@ -73,7 +73,12 @@ export function noCounts(): IntakeCounts {
 type Fate =
   | { readonly kind: "kept" }
   | { readonly kind: "passed" }
-  | { readonly kind: "duplicate"; readonly original: OriginalReference; readonly hit: HitKind };
+  | {
+      readonly kind: "duplicate";
+      readonly original: OriginalReference;
+      readonly hit: HitKind;
+      readonly replaced: CaptureFacts["replaced"];
+    };
 
 const KEPT: Fate = { kind: "kept" };
 const PASSED: Fate = { kind: "passed" };
@@ -180,7 +185,7 @@ export class Intake implements Disposable {
   private write(facts: RecordFacts, companions: readonly RecordFacts[], fate: Fate) {
     this.parts.catalogue.freeKey(urlHash(archiveKey(facts.uri)), facts.timeMs ?? 0);
     const before = companions.reduce((sum, note) => sum + this.keep(note).length, 0);
-    const revisit = fate.kind === "duplicate" ? this.source!.revisit(facts, fate.original) : undefined;
+    const revisit = fate.kind === "duplicate" ? this.source!.revisit(facts, fate.original, fate.replaced) : undefined;
     if (fate.kind !== "duplicate" || revisit === undefined) return { place: this.keep(facts), before, hit: undefined };
     const place = this.parts.segment.append((sink) => sink.write(revisit));
     this.counts.bytesKept += place.length;
@@ -251,7 +256,7 @@ export class Intake implements Disposable {
   }
 
   private findOriginal(facts: RecordFacts): Fate {
-    const { sha256, framing = "plain", payloadSize, truncated, segmented, mime, replaced } = facts.capture!;
+    const { sha256, framing = "plain", payloadSize, truncated, segmented, mime } = facts.capture!;
     if (sha256 === undefined) return KEPT;
     const digest = Buffer.from(sha256, "hex");
     const row = this.parts.catalogue.original(digest.subarray(0, DIGEST_HALF), framing);
@@ -263,6 +268,7 @@ export class Intake implements Disposable {
     if (!row.isReferable || !row.digestRest.equals(digest.subarray(DIGEST_HALF))) return KEPT;
     const original = this.parts.references.of(row.place);
     if (original === undefined) return KEPT;
+    const replaced = this.replacedBy(facts);
     const candidate = {
       uri: facts.uri,
       date: facts.date,
@@ -277,7 +283,20 @@ export class Intake implements Disposable {
     };
     if (!this.rules.isInReach(original, candidate) || this.rules.whyKept(original, candidate) !== undefined)
       return KEPT;
-    return { kind: "duplicate", original, hit: hitKind(original, candidate) };
+    return { kind: "duplicate", original, hit: hitKind(original, candidate), replaced };
+  }
+
+  /** What a revisit needs to stand for the record. Who read it may have been too early to see that it is wanted. */
+  private replacedBy(facts: RecordFacts): CaptureFacts["replaced"] {
+    const { unexamined, replaced } = facts.capture!;
+    if (unexamined !== true || facts.isArc === true) return replaced;
+    try {
+      return this.source!.examine(facts);
+    } catch (error) {
+      // It is kept as it is then.
+      if (error instanceof ArchiveError) return undefined;
+      throw error;
+    }
   }
 
   /** A record that is no capture: what it belongs to decides, as soon as that is known. */

@@ -1,6 +1,6 @@
 /** Reading many files at once, and taking in what they hold in their order. */
 import { ArchiveError } from "../base/index.ts";
-import { type Input, type RunProgress, runTask, type SkippedInput } from "../pipeline/index.ts";
+import { type Input, type RunProgress, runTask, type SeenPayloads, type SkippedInput } from "../pipeline/index.ts";
 import type { ArchiveCore } from "./archive-core.ts";
 import { FactsFeed, type FactsSink } from "./facts-feed.ts";
 
@@ -13,12 +13,16 @@ export interface TakeOptions {
   readonly onProgress?: ((progress: RunProgress) => void) | undefined;
 }
 
-/** Reads inputs on as many threads as there are, and hands on what they hold. How many inputs were skipped. */
+/**
+ * Reads inputs on as many threads as there are, and hands on what they hold. How many inputs were skipped. Captures whose
+ * payloads are among those that were seen come with what a revisit needs.
+ */
 export async function takeFacts(
   core: ArchiveCore,
   inputs: readonly Input[],
   options: TakeOptions,
   sink: FactsSink,
+  seen?: SeenPayloads,
 ): Promise<number> {
   const { signal, onProgress, threads = 1 } = options;
   let skipped = 0;
@@ -45,7 +49,7 @@ export async function takeFacts(
     await runTask(
       core.disk,
       inputs,
-      { kind: "facts" },
+      { kind: "facts", options: { seen: seen?.memory } },
       {
         threads,
         onText: (text) => guard(() => feed.text(text)),

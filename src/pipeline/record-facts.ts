@@ -2,13 +2,21 @@
  * Everything about a record that an archive has to know before it takes it in, as one line of JSON: what it is, what its
  * payload is, whether its header tells the truth about that, and what a revisit would need to stand for it.
  */
-import { type ErrorCode, formatDigest, parseDigest, type Warning } from "../base/index.ts";
+import {
+  type Digest,
+  type DigestAlgorithm,
+  type ErrorCode,
+  formatDigest,
+  parseDigest,
+  type Warning,
+} from "../base/index.ts";
 import {
   type Framing,
   judgeDigest,
   mediaType,
   parseHttpHead,
   parseProfile,
+  type RecordScan,
   type RevisitProfile,
   refersToOf,
   scanRecord,
@@ -18,7 +26,8 @@ import {
 } from "../warc/index.ts";
 import { arcLineOf, arcMime, derivedId } from "./arc-conversion.ts";
 import { parseReplaced } from "./restore/record.ts";
-import { examineRecord } from "./reversal.ts";
+import { claimedAlgorithm, type Examination, examineRecord } from "./reversal.ts";
+import { SeenPayloads } from "./seen-payloads.ts";
 import type { RecordTask } from "./task.ts";
 
 /** What a record that answers for a URL held. */
@@ -39,6 +48,10 @@ export interface CaptureFacts {
   readonly claimsStored?: boolean | undefined;
   /** What a revisit has to carry so that the record can be put together again; absent where it cannot be. */
   readonly replaced?: { readonly digest: string; readonly chunks?: string | undefined } | undefined;
+  /** Nobody has found out whether it can be. */
+  readonly unexamined?: boolean | undefined;
+  /** What a revisit is made from, as Latin-1: the record's header, and that of its HTTP message. */
+  readonly heads?: { readonly record: string; readonly http?: string | undefined } | undefined;
   readonly truncated?: boolean | undefined;
   readonly segmented?: boolean | undefined;
   /** A revisit that we wrote in the place of a record, and that tells how to put it together again. */
@@ -94,7 +107,13 @@ class LateFacts {
   }
 }
 
-export function createFactsTask(): RecordTask {
+export interface FactsOptions {
+  /** See `SeenPayloads`: what a revisit would need is found out of records whose payloads are among them. Else of none. */
+  readonly seen?: SharedArrayBuffer | undefined;
+}
+
+export function createFactsTask({ seen: memory }: FactsOptions): RecordTask {
+  const seen = memory === undefined ? undefined : new SeenPayloads(memory);
   let name = "";
   const late = new LateFacts();
   const tell = (facts: RecordFacts | undefined) => (facts === undefined ? "" : `${JSON.stringify(facts)}\n`);
@@ -102,7 +121,7 @@ export function createFactsTask(): RecordTask {
     beginFile(file) {
       name = file.replace(/^.*[/!]/, "");
     },
-    record: (record, warn) => tell(late.push(factsOf(record, name, warn), record)),
+    record: (record, warn) => tell(late.push(factsOf(record, name, warn, seen), record)),
     endFile: () => tell(late.take()),
   };
 }
@@ -141,9 +160,14 @@ export function damageOf(warnings: readonly Warning[]): RecordFacts["damaged"] {
 }
 
 /** Reads the record to its end. `name` is that of its file, without folders. */
-export function factsOf(record: WarcRecord, name: string, warn: (warning: Warning) => void): RecordFacts {
+export function factsOf(
+  record: WarcRecord,
+  name: string,
+  warn: (warning: Warning) => void,
+  seen?: SeenPayloads,
+): RecordFacts {
   const { type, arc, offset, inner } = record;
-  const found = CAPTURE_TYPES.has(type) ? captureOf(record, warn) : undefined;
+  const found = CAPTURE_TYPES.has(type) ? captureOf(record, warn, seen) : undefined;
   const capture = found?.capture;
   const blockSize = found === undefined ? countBlock(record) : found.blockSize;
   record.drain();
@@ -185,7 +209,7 @@ interface FoundCapture {
   readonly isHttp: boolean;
 }
 
-function captureOf(record: WarcRecord, warn: (warning: Warning) => void): FoundCapture {
+function captureOf(record: WarcRecord, warn: (warning: Warning) => void, seen: SeenPayloads | undefined): FoundCapture {
   if (record.type === "revisit") return revisitOf(record);
   const claim = record.payloadDigest === undefined ? undefined : parseDigest(record.payloadDigest);
   const shared = {
@@ -196,6 +220,7 @@ function captureOf(record: WarcRecord, warn: (warning: Warning) => void): FoundC
   if (record.arc !== undefined) {
     const scan = scanRecord(record, { payload: ["sha256", "sha1"] });
     const isHttp = scan.http !== undefined;
+    seen?.add(scan.payloadDigests[0]!.hex);
     const capture = {
       ...shared,
       ...held(record, scan),
@@ -205,17 +230,57 @@ function captureOf(record: WarcRecord, warn: (warning: Warning) => void): FoundC
     };
     return { capture, blockSize: scan.blockSize, isHttp };
   }
-  const { scan, replaced, storedDigest, payloadDigest } = examineRecord(record, { also: "sha256" });
+  const { scan, sha256, examination } = lookAt(record, seen);
   for (const finding of scan.findings) warn({ ...finding, file: record.file, offset: record.offset });
   const verdict = judgeDigest(record.payloadDigest, scan);
+  const replaced = examination?.replaced;
   const capture = {
     ...shared,
-    ...held(record, { ...scan, payloadDigests: [payloadDigest!] }),
+    ...held(record, { ...scan, payloadDigests: [sha256] }),
     lies: verdict === "mismatch" ? true : undefined,
-    claimsStored: storedDigest === undefined ? undefined : true,
+    claimsStored: verdict === "stored" ? true : undefined,
     replaced: replaced && { digest: formatDigest(replaced.digest), chunks: replaced.chunks },
+    unexamined: examination === undefined ? true : undefined,
+    heads: replaced && headsOf(record, scan),
   };
   return { capture, blockSize: scan.blockSize, isHttp: scan.http !== undefined };
+}
+
+interface Look {
+  readonly scan: RecordScan;
+  readonly sha256: Digest;
+  readonly examination: Examination | undefined;
+}
+
+/** Examines the record if its payload was seen before, and also if it is too large to be looked at twice. */
+function lookAt(record: WarcRecord, seen: SeenPayloads | undefined): Look {
+  if (seen !== undefined && record.block === undefined) {
+    const examination = examineRecord(record, { also: "sha256" });
+    const sha256 = examination.payloadDigest!;
+    seen.add(sha256.hex);
+    return { scan: examination.scan, sha256, examination };
+  }
+  const claimed = claimedAlgorithm(record.payloadDigest);
+  const scan = scanRecord(record, {
+    payload: claimed === undefined || claimed === "sha256" ? ["sha256"] : ["sha256", claimed],
+    ...(claimed === undefined ? {} : { stored: [claimed] }),
+  });
+  const sha256 = digestIn(scan, "sha256");
+  if (seen?.add(sha256.hex) !== true) return { scan, sha256, examination: undefined };
+  const payloadDigest = (algorithm: DigestAlgorithm) => digestIn(scan, algorithm);
+  return { scan, sha256, examination: examineRecord(record, scan.framing === "plain" ? { payloadDigest } : {}) };
+}
+
+function digestIn({ payloadDigests }: RecordScan, algorithm: DigestAlgorithm): Digest {
+  return payloadDigests.find((digest) => digest.algorithm === algorithm)!;
+}
+
+/** Larger ones are read again when they are wanted. */
+const HEADS_SIZE_MAX = 1 << 14;
+
+function headsOf(record: WarcRecord, { http }: RecordScan): CaptureFacts["heads"] {
+  const heads = { record: record.headers.text, http: http?.text };
+  return heads.record.length + (heads.http?.length ?? 0) > HEADS_SIZE_MAX ? undefined : heads;
 }
 
 function held(record: WarcRecord, scan: ReturnType<typeof scanRecord>): CaptureFacts {

@@ -25,7 +25,7 @@ const OPENING_SIZE = 1024;
 /** What of a record its revisit is made from. */
 export interface OpenedRecord {
   readonly head: RecordHead;
-  readonly http: HttpHead | undefined;
+  readonly http: Pick<HttpHead, "text"> | undefined;
 }
 
 /** What of a line is needed to find its record. */

@@ -50,8 +50,8 @@ export function examineRecord(record: WarcRecord, options: ExamineOptions = {}):
   const head = record.headers.text;
   whole.update(Buffer.from(head, "latin1"));
   const layout = new StoredBody(record);
-  const blockAlgorithm = algorithmOf(record.blockDigest);
-  const payloadAlgorithm = algorithmOf(record.payloadDigest);
+  const blockAlgorithm = claimedAlgorithm(record.blockDigest);
+  const payloadAlgorithm = claimedAlgorithm(record.payloadDigest);
   const judgedBy = payloadAlgorithm === undefined || payloadDigest !== undefined ? [] : [payloadAlgorithm];
   const scan = scanRecord(record, {
     block: blockAlgorithm === undefined ? [] : [blockAlgorithm],
@@ -77,7 +77,8 @@ export function examineRecord(record: WarcRecord, options: ExamineOptions = {}):
   return { scan, storedDigest, payloadDigest: asked, replaced: sound ? replaced : undefined };
 }
 
-function algorithmOf(claim: string | undefined): DigestAlgorithm | undefined {
+/** The algorithm of a digest in a header, as far as we know it. */
+export function claimedAlgorithm(claim: string | undefined): DigestAlgorithm | undefined {
   const name = claim?.slice(0, Math.max(0, claim.indexOf(":"))).toLowerCase() ?? "";
   return isDigestAlgorithm(name) ? name : parseDigest(claim ?? "")?.algorithm;
 }

@@ -8,6 +8,7 @@ import type { CdxOptions } from "./cdx-index.ts";
 import type { CheckOptions } from "./check.ts";
 import type { ListingOptions } from "./listing.ts";
 import type { ManifestOptions } from "./manifest.ts";
+import type { FactsOptions } from "./record-facts.ts";
 import type { VerifyTaskOptions } from "./verify/task.ts";
 
 export interface RecordTask {
@@ -27,7 +28,7 @@ export type TaskRequest =
   | { readonly kind: "check"; readonly options: CheckOptions }
   | { readonly kind: "cdx"; readonly options: CdxOptions }
   | { readonly kind: "manifest"; readonly options: ManifestOptions }
-  | { readonly kind: "facts" }
+  | { readonly kind: "facts"; readonly options: FactsOptions }
   | { readonly kind: "verify"; readonly options: VerifyTaskOptions };
 
 /** Loads the one task that is asked for: each thread starts with this. */
@@ -42,7 +43,7 @@ export async function createTask(request: TaskRequest): Promise<RecordTask> {
     case "manifest":
       return await (await import("./manifest.ts")).createManifest(request.options);
     case "facts":
-      return (await import("./record-facts.ts")).createFactsTask();
+      return (await import("./record-facts.ts")).createFactsTask(request.options);
     case "verify":
       return await (await import("./verify/task.ts")).createVerifyTask(request.options);
   }

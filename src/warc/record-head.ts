@@ -34,7 +34,11 @@ export function findHeadEnd(bytes: Uint8Array, from: number, end: number): numbe
 }
 
 export function parseWarcHead(bytes: Uint8Array, from: number, to: number): RecordHead {
-  const text = latin1(bytes, from, to);
+  return parseHeadText(latin1(bytes, from, to));
+}
+
+/** The same from the bytes as Latin-1. */
+export function parseHeadText(text: string): RecordHead {
   const newline = text.indexOf("\n");
   const lineEnd = newline < 0 ? text.length : newline;
   const headers = new FieldBlock(text, lineEnd + 1);

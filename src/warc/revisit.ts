@@ -93,7 +93,7 @@ export interface RevisitOptions {
  */
 export function formatRevisit(
   record: RevisitedHead,
-  http: HttpHead | undefined,
+  http: Pick<HttpHead, "text"> | undefined,
   original: OriginalReference,
   payloadDigest: Digest,
   options: RevisitOptions = {},
