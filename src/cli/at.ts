@@ -1,6 +1,7 @@
 import type { Archive, CaptureDetails, FoundCapture, Moment } from "../archive/index.ts";
 import { ArchiveError, createHasher, formatIso } from "../base/index.ts";
-import { type ByteSink, createDurably, nodeDisk, writeStandardOutput } from "../disk/index.ts";
+import { type ByteSink, DurableOutput, nodeDisk, scratchFolder, writeStandardOutput } from "../disk/index.ts";
+import { type ContentCoding, decodeContent, loadZstd, parseContentCodings } from "../warc/index.ts";
 import { ARCHIVE_OPTION, openToAsk, parseAsOf, parseSince, requireWords } from "./archive-option.ts";
 import type { Command } from "./command.ts";
 import { formatCapture, formatEnd, hasPayload, lifespanJson, type ToldCapture, tellCapture } from "./lifespan-text.ts";
@@ -21,6 +22,11 @@ found another. A time that is short of digits means its end: 2014 is the last mo
       value: "FILE",
       help: "write the payload to a new file, or to standard output (-)",
     },
+    decode: {
+      type: "boolean",
+      short: "d",
+      help: "with --output: undo what it was sent with (gzip, deflate, br, zstd)",
+    },
     headers: { type: "boolean", help: "tell the HTTP header too" },
   },
   exits: "20 no archive, or nothing is known of that URL and time · 23 the record is damaged",
@@ -32,18 +38,24 @@ found another. A time that is short of digits means its end: 2014 is the last mo
   async run(args) {
     const [url, time] = requireWords(at, args, 2) as [string, string];
     const [sinceMs, timeMs] = [parseSince(time), parseAsOf(time)];
+    const output = args.text("output");
+    const decode = args.flag("decode");
+    if (decode && output === undefined) throw new ArchiveError("HT_USAGE", "--decode is for what --output writes");
     await using archive = await openToAsk(args);
     const moment = args.flag("nearest") ? archive.nearest(url, timeMs) : archive.at(url, timeMs);
     if (moment === undefined) throw nothing(archive, url, timeMs);
     const answer = new Answer(archive, url, moment);
     // A second is what most captures are told apart by; one within it is one of that time.
     if (timeMs - sinceMs < 1000 && moment.lifespan.lastSeen >= sinceMs) answer.certainty = "observed";
-    const output = args.text("output");
     if (output === "-") {
-      answer.write({ write: writeStandardOutput });
+      await answer.writeTo({ write: writeStandardOutput }, decode);
       return 0;
     }
-    if (output !== undefined) createDurably(nodeDisk, output, (sink) => answer.write(sink));
+    if (output !== undefined) {
+      using file = DurableOutput.begin(nodeDisk, output);
+      await answer.writeTo(file, decode);
+      file.commit();
+    }
     const withHeaders = args.flag("headers");
     const told = args.flag("json") ? `${JSON.stringify(answer.toJson(withHeaders))}\n` : answer.format(withHeaders);
     writeStandardOutput(told);
@@ -90,8 +102,30 @@ class Answer {
     this.others = [...archive.captures(url, timeMs, timeMs)].filter(({ key }) => !key.equals(shown.key));
   }
 
+  /** Writes the payload as it was sent, or decoded. */
+  async writeTo(sink: ByteSink, decode: boolean): Promise<void> {
+    const codings = decode ? parseContentCodings(this.details.http?.headers.get("content-encoding")) : [];
+    if (codings.length === 0) this.write(sink);
+    else await this.writeDecoded(sink, codings);
+  }
+
+  /** Only what is proven is decoded, and it may be large: it waits in a file. */
+  private async writeDecoded(sink: ByteSink, codings: readonly ContentCoding[]): Promise<void> {
+    if (codings.includes("zstd")) await loadZstd();
+    using scratch = scratchFolder(nodeDisk);
+    using file = nodeDisk.open(`${scratch.path}/payload`, "create");
+    let size = 0;
+    this.write({
+      write: (bytes) => {
+        file.write(bytes, size);
+        size += bytes.length;
+      },
+    });
+    for await (const piece of decodeContent(piecesOf(file), codings)) sink.write(piece);
+  }
+
   /** The payload, proven. */
-  write(sink: ByteSink): void {
+  private write(sink: ByteSink): void {
     const { sha256 } = this.moment.lifespan;
     const hasher = createHasher("sha256");
     this.archive.reader.payload(this.shown, (chunks) => {
@@ -180,4 +214,16 @@ function findShown(archive: Archive, url: string, { lifespan, before }: Moment) 
     "HT_CORRUPT",
     `${url}: its captures are not in the catalogue; holotype rebuild makes it again`,
   );
+}
+
+const PIECE_SIZE = 1 << 16;
+
+function* piecesOf(file: { read(into: Uint8Array, position: number): number }): Generator<Uint8Array> {
+  for (let position = 0; ; ) {
+    const piece = Buffer.allocUnsafe(PIECE_SIZE);
+    const count = file.read(piece, position);
+    if (count === 0) return;
+    yield piece.subarray(0, count);
+    position += count;
+  }
 }

@@ -1,7 +1,9 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { captureBytes, packRecords } from "../../src/testing/capture-text.ts";
 import { response, revisit, warcFile } from "./archives.ts";
 import { holotype, holotypeBytes, linesOf, list, MAIN, put, ROOT, SAMPLES, temporaryFolder } from "./holotype.ts";
 
@@ -107,6 +109,27 @@ describe("holotype at", () => {
     expect(ask("at", BEETLE, "2014", "--output", file).exit).toBe(0);
     expect(readFileSync(file).equals(payload)).toBe(true);
     expect(ask("at", BEETLE, "2014", "--output", file)).toMatchObject({ exit: 2 });
+  });
+
+  it("writes the payload as it was sent, or decoded", () => {
+    const text = "the one specimen that all others refer to; ".repeat(5000);
+    const coded = brotliCompressSync(gzipSync(text));
+    const http = ["Content-Encoding: gzip, br"];
+    const bytes = captureBytes({ uri: "http://a.example/", date: SECOND, payload: coded, http });
+    const own = archiveOf(packRecords([bytes]));
+    const at = (...more: readonly string[]) =>
+      holotypeBytes(["at", "http://a.example/", "2014", "--archive", own, ...more]);
+    expect(at("--output", "-").out.equals(coded)).toBe(true);
+    expect(at("--output", "-", "--decode").out.toString()).toBe(text);
+    const file = join(folder, "decoded.txt");
+    expect(at("--output", file, "-d").exit).toBe(0);
+    expect(readFileSync(file, "utf8")).toBe(text);
+    expect(at("--decode").exit).toBe(2);
+    const broken = captureBytes({ uri: "http://b.example/", date: SECOND, payload: "no gzip", http });
+    const other = archiveOf(packRecords([broken]));
+    const never = join(folder, "never.txt");
+    expect(holotype(["at", "http://b.example/", "2014", "--archive", other, "-d", "-o", never]).exit).toBe(23);
+    expect(existsSync(never)).toBe(false);
   });
 
   it("tells the HTTP header where it is asked to", () => {
