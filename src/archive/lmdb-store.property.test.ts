@@ -5,7 +5,7 @@ import { nodeDisk, scratchFolder } from "../disk/index.ts";
 import { newSeed } from "../testing/dice.ts";
 import { DiskStore } from "../testing/disk-store.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
-import { openLmdb } from "./lmdb-store.ts";
+import { openLmdb, openLmdbToRead } from "./lmdb-store.ts";
 import type { StoreView } from "./ordered-store.ts";
 
 const key = fc.uint8Array({ minLength: 1, maxLength: 3, max: 3 }).map((bytes) => Buffer.from(bytes).toString("latin1"));
@@ -72,4 +72,28 @@ test("a copy that is appended in order holds all, in fewer pages", async () => {
   copied.close();
   await store.close();
   await copy.close();
+});
+
+test("one process writes what it has open already, but not what it only reads", async () => {
+  using folder = scratchFolder(nodeDisk);
+  const valueIn = (view: StoreView) => view.get(Buffer.from("key"))?.toString();
+  const writer = openLmdb(nodeDisk, folder.path);
+  writer.commit(new Map([["key", Buffer.from("1")]]));
+  const beside = openLmdbToRead(nodeDisk, folder.path);
+  writer.commit(new Map([["key", Buffer.from("2")]]));
+  const view = beside.view();
+  expect(valueIn(view)).toBe("2");
+  view.close();
+  await writer.close();
+  await beside.close();
+
+  const reader = openLmdbToRead(nodeDisk, folder.path);
+  expect(() => openLmdb(nodeDisk, folder.path)).toThrow(expect.objectContaining({ code: "HT_LOCKED" }));
+  const still = reader.view();
+  expect(valueIn(still)).toBe("2");
+  still.close();
+  await reader.close();
+  const again = openLmdb(nodeDisk, folder.path);
+  again.commit(new Map([["key", Buffer.from("3")]]));
+  await again.close();
 });

@@ -1,5 +1,5 @@
 /** The catalogue in LMDB: mapped into memory, readable by other processes while one writes. */
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import { ArchiveError, invariant } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
@@ -25,14 +25,29 @@ function attempt<T>(action: () => T): T {
   }
 }
 
+/**
+ * How often this process has a catalogue open, and whether it may write to it: LMDB opens a file once for a process, and
+ * as the first one wants it.
+ */
+const openHere = new Map<string, { count: number; readonly isReadOnly: boolean }>();
+
 class LmdbStore implements OrderedStore {
   private readonly root: RootDatabase<Buffer, Buffer>;
+  private readonly path: string;
 
   constructor(folder: string, readOnly: boolean) {
+    this.path = resolve(folder);
+    const there = openHere.get(this.path);
+    if (there?.isReadOnly === true && !readOnly) {
+      const message = `${folder}: this process has it open for reading; close that, or open the writer before any reader`;
+      throw new ArchiveError("HT_LOCKED", message, { file: folder });
+    }
     try {
       // Without overlapping syncs a transaction is durable when it has been committed, not some time after.
       const options = { noSubdir: true, readOnly, overlappingSync: false, ...BINARY };
       this.root = open<Buffer, Buffer>({ path: join(folder, NAME), ...options });
+      if (there === undefined) openHere.set(this.path, { count: 1, isReadOnly: readOnly });
+      else there.count++;
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
       const message = `${folder}: the catalogue cannot be opened (${reason}); \`holotype rebuild\` makes it again`;
@@ -97,6 +112,8 @@ class LmdbStore implements OrderedStore {
 
   async close(): Promise<void> {
     await this.root.close();
+    const there = openHere.get(this.path)!;
+    if (--there.count === 0) openHere.delete(this.path);
   }
 }
 
