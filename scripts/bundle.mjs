@@ -16,6 +16,7 @@ const ENTRIES = {
 };
 
 const dist = join(root, "dist");
+const inRoom = (room) => new RegExp(`/dist/${room}/`);
 const made = await rolldown({
   input: Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, join(dist, path)])),
   platform: "node",
@@ -25,5 +26,11 @@ const made = await rolldown({
 });
 const folder = join(dist, "bin");
 rmSync(folder, { recursive: true, force: true });
-await made.write({ dir: folder, format: "esm", chunkFileNames: "[name]-[hash].js" });
+await made.write({
+  dir: folder,
+  format: "esm",
+  chunkFileNames: "[name]-[hash].js",
+  // One file for each of the rooms that most commands use: it is files that take time, not bytes.
+  codeSplitting: { groups: ["base", "disk", "warc", "url", "temporal"].map((name) => ({ name, test: inRoom(name) })) },
+});
 await made.close();

@@ -1,9 +1,14 @@
 /** The catalogue in LMDB: mapped into memory, readable by other processes while one writes. */
+import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
-import { open, type RootDatabase } from "lmdb";
+import type * as Lmdb from "lmdb";
+import type { RootDatabase } from "lmdb";
 import { ArchiveError, invariant } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import type { OrderedStore, Pair, StoreView } from "./ordered-store.ts";
+
+// Required and not imported: that takes its build in one file, and saves a fifth of the time until it answers.
+const { open } = createRequire(import.meta.url)("lmdb") as typeof Lmdb;
 
 const NAME = "catalogue.lmdb";
 /** Smaller ones are left as they are. */

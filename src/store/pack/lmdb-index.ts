@@ -1,6 +1,8 @@
 /** The index in LMDB: mapped into memory, so that opening it costs nothing and its pages come as they are needed. */
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import { type Database, open, type RootDatabase } from "lmdb";
+import type * as Lmdb from "lmdb";
+import type { Database, RootDatabase } from "lmdb";
 import { ArchiveError } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import type { BlockAddress } from "../content-key.ts";
@@ -16,6 +18,9 @@ import {
   type PackIndex,
   type SegmentState,
 } from "./pack-index.ts";
+
+// Required and not imported: that takes its build in one file, and saves a fifth of the time until it answers.
+const { open } = createRequire(import.meta.url)("lmdb") as typeof Lmdb;
 
 const FORMAT = 1;
 const PAGE_COUNT = 256;
