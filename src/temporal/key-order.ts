@@ -2,9 +2,9 @@
  * The order of keys that come again, as those of one crawl do in the next: what was put into order before is known by its
  * rank, and only keys that are new are compared.
  */
+import { invariant } from "../base/index.ts";
 import { sortKeys } from "./key-sort.ts";
 
-/** Keys that are remembered at most. */
 const REMEMBERED_MAX = 1 << 17;
 /** For fewer of the keys that are remembered it does not pay to look at the ranks of all. */
 const SHARE_LEAST = 1 / 8;
@@ -15,13 +15,18 @@ export class KeyOrder {
   private keys: string[] = [];
   /** Ids in the order of their keys. */
   private sorted = new Uint32Array(0);
+  private readonly rememberedMax: number;
+
+  constructor(rememberedMax = REMEMBERED_MAX) {
+    this.rememberedMax = rememberedMax;
+  }
 
   /** The positions of the keys in the order of their bytes. */
   sort(keys: readonly string[]): Uint32Array {
     const { length } = keys;
+    if (length > this.rememberedMax || length < this.keys.length * SHARE_LEAST) return sortKeys(keys);
+    if (this.keys.length + length > this.rememberedMax) this.forget();
     const known = this.keys.length;
-    if (length > REMEMBERED_MAX || length < known * SHARE_LEAST) return sortKeys(keys);
-    if (known + length > REMEMBERED_MAX) this.forget();
     const own = new Uint32Array(length);
     for (let i = 0; i < length; i++) own[i] = this.idOf(keys[i]!);
     const isNew = 2 * (this.keys.length - known) > length;
@@ -87,6 +92,7 @@ export class KeyOrder {
   /** Positions in the order of the ids' ranks; those of one key in their own. */
   private byRank(own: Uint32Array): Uint32Array {
     const { sorted } = this;
+    invariant(sorted.length === this.keys.length, "a key without a rank");
     const counts = new Uint32Array(sorted.length);
     for (let i = 0; i < own.length; i++) counts[own[i]!]!++;
     const starts = counts;
