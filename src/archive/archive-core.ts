@@ -69,6 +69,8 @@ export class ArchiveCore {
   private readonly number: number;
   private state: "counts" | "unfinished" | "complete";
   private timelineWriter: TimelineWriter;
+  /** What the catalogue that counts until now knows, where it can be read and everything is made anew beside it. */
+  known: KnownBefore | undefined;
   private committedEnd = 0;
   private failure: { readonly error: unknown } | undefined;
 
@@ -99,8 +101,10 @@ export class ArchiveCore {
     const lock = disk.lock(paths.lock);
     try {
       removeLeftovers(disk, folder);
-      await refuseNewer(disk, paths, options.openStore ?? openLmdb);
-      return new ArchiveCore(disk, paths, settings, lock, options, "unfinished");
+      const known = await knownBefore(disk, paths, options.openStore ?? openLmdb);
+      const core = new ArchiveCore(disk, paths, settings, lock, options, "unfinished");
+      core.known = known;
+      return core;
     } catch (error) {
       lock.release();
       throw error;
@@ -447,19 +451,37 @@ export class ArchiveCore {
   }
 }
 
+/** What a catalogue knows of our own segments. */
+export interface KnownBefore {
+  readonly captures: number;
+  /** How long each segment was, by its number. */
+  readonly ends: ReadonlyMap<number, number>;
+}
+
 /** A catalogue that cannot be opened is no obstacle; one of a newer Holotype is. */
-async function refuseNewer(disk: Disk, paths: ArchivePaths, openStore: OpenStore): Promise<void> {
+async function knownBefore(disk: Disk, paths: ArchivePaths, openStore: OpenStore): Promise<KnownBefore | undefined> {
   const last = lastCatalogue(disk, paths.folder);
-  if (last === 0) return;
+  if (last === 0) return undefined;
   try {
     const store = openStore(disk, paths.catalogue(last));
     try {
       using catalogue = new CatalogueView(store.view());
       catalogue.checkFormat();
+      return catalogue.state.unfinished > 0 ? undefined : ownCaptures(catalogue);
     } finally {
       await store.close();
     }
   } catch (error) {
     if (!(error instanceof ArchiveError) || error.code === "HT_FORMAT_TOO_NEW") throw error;
+    return undefined;
   }
+}
+
+/** Only what is committed. */
+export function ownCaptures(catalogue: CatalogueView): KnownBefore {
+  const ends = new Map<number, number>();
+  for (const { number, row } of catalogue.segments()) if (row.adopted === undefined) ends.set(number, row.end);
+  let captures = 0;
+  for (const { row } of catalogue.allCaptures()) if (ends.has(row.place.segment)) captures++;
+  return { captures, ends };
 }

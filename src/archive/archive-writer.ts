@@ -9,7 +9,7 @@ import { type CompactOptions, type CompactReport, compactArchive } from "./compa
 import { Intake, type IntakeCounts } from "./intake.ts";
 import { loadForInputs, loadForSegments } from "./load-zstd.ts";
 import { OriginalReferences } from "./original-references.ts";
-import { rebuildArchive } from "./rebuild.ts";
+import { type RebuildOptions, rebuildArchive } from "./rebuild.ts";
 import { type RemoveOptions, type RemoveReport, removeCaptures, type Selection } from "./remove.ts";
 import { Spool } from "./spool.ts";
 import { type TakeOptions, takeFacts } from "./take-facts.ts";
@@ -40,7 +40,7 @@ export class ArchiveWriter implements AsyncDisposable {
   static rebuild(
     disk: Disk,
     folder: string,
-    options: WriterOptions & TakeOptions = {},
+    options: RebuildOptions = {},
   ): Promise<{ readonly captures: number; readonly contents: number }> {
     return rebuildArchive(disk, folder, options);
   }

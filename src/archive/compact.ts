@@ -12,7 +12,7 @@ import { belongsTo } from "./companions.ts";
 import { adoptedInput, listSegments, openArchive, segmentPath } from "./segments.ts";
 
 export interface CompactOptions {
-  /** Segments of which less than this share is dead stay as they are. */
+  /** Segments of which less than this share is dead stay as they are; without it, those in which nothing is. */
   readonly deadShare?: number | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
@@ -21,11 +21,11 @@ export interface CompactReport {
   readonly segments: number;
   readonly bytesBefore: number;
   readonly bytesAfter: number;
+  /** Bytes that nothing leads to, in segments that were left because there are few. */
+  readonly bytesDead: number;
   /** Segments that are damaged, and were left as they are. */
   readonly damaged: readonly string[];
 }
-
-const DEAD_SHARE = 0.1;
 
 /** A record of a segment, and what of the catalogue leads to it. */
 interface Judged {
@@ -57,12 +57,16 @@ class Compaction {
     const numbers = listSegments(core.disk, core.paths.segments);
     core.segment.turn();
     let segments = 0;
+    let bytesDead = 0;
     for (const [i, number] of numbers.entries()) {
-      if (this.deadShare(number) >= (options.deadShare ?? DEAD_SHARE) && this.move(number)) segments++;
+      const { dead, all } = this.weigh(number);
+      if (dead >= all * (options.deadShare ?? 0) && (dead > 0 || all === 0)) {
+        if (this.move(number)) segments++;
+      } else bytesDead += dead;
       options.onProgress?.(i + 1, numbers.length);
     }
     core.commit();
-    return { segments, bytesBefore, bytesAfter: this.size(), damaged: [...this.damaged] };
+    return { segments, bytesBefore, bytesAfter: this.size(), bytesDead, damaged: [...this.damaged] };
   }
 
   private size(): number {
@@ -73,14 +77,14 @@ class Compaction {
     return sizes.reduce((sum, size) => sum + size, 0);
   }
 
-  private deadShare(number: number): number {
+  /** Bytes of records, and of those that nothing leads to; of a damaged segment it is not known. */
+  private weigh(number: number): { readonly dead: number; readonly all: number } {
     let [dead, all] = [0, 0];
     const isSound = this.judge(number, ({ facts, isAlive }) => {
       all += facts.length!;
       if (!isAlive) dead += facts.length!;
     });
-    if (!isSound) return 0;
-    return all === 0 ? 1 : dead / all;
+    return isSound ? { dead, all } : { dead: 0, all: Number.POSITIVE_INFINITY };
   }
 
   /** Whether every byte of the segment belongs to a record that is whole. Only then it may go. */

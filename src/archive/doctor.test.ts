@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Disk } from "../disk/index.ts";
 import { removeTree } from "../disk/index.ts";
+import { TimelineWriter } from "../temporal/index.ts";
 import {
   diagnose,
   FOLDER,
@@ -74,6 +75,22 @@ describe("the doctor", () => {
     const findings = await diagnose(disk);
     expect(findings.length).toBeGreaterThan(0);
     expect(findings.every((text) => text.includes(path))).toBe(true);
+  });
+
+  it.each([true, false])("misses visits that the timeline has lost; with a scrub: %s", async (scrub) => {
+    const { disk } = await archiveWith("add");
+    const { name } = disk.list(FOLDER).find((entry) => entry.name.startsWith("timeline-"))!;
+    await using archive = await openReader(disk);
+    const { generation } = archive.timeline.info;
+    removeTree(disk, `${FOLDER}/${name}`);
+    {
+      using timeline = TimelineWriter.open(disk, `${FOLDER}/${name}`);
+      const [one] = archive.history("http://a.example/");
+      timeline.insert(one!.key, visit(1).timeMs, Buffer.alloc(40), Buffer.alloc(16));
+      while (timeline.commit().generation < generation)
+        timeline.insert(one!.key, visit(1).timeMs, Buffer.alloc(40), Buffer.alloc(16));
+    }
+    expect((await diagnose(disk, scrub)).some((text) => text.includes("the timeline lacks 1 visits"))).toBe(true);
   });
 
   it("names a journal that has lost an entry", async () => {

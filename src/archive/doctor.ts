@@ -8,7 +8,7 @@ import { damageOf, type RecordFacts, runTask } from "../pipeline/index.ts";
 import { Archive, type ArchiveOptions } from "./archive.ts";
 import { archivePaths } from "./archive-folder.ts";
 import { archiveKey, DIGEST_HALF } from "./capture-row.ts";
-import { urlHash } from "./catalogue.ts";
+import { type FoundCapture, urlHash } from "./catalogue.ts";
 import { FactsFeed } from "./facts-feed.ts";
 import { markOf } from "./indexer.ts";
 import { readJournal } from "./journal.ts";
@@ -156,14 +156,18 @@ class Doctor {
     const { catalogue, timeline } = this.archive;
     for (const finding of timeline.check()) yield { code: "HT_CORRUPT", message: `timeline: ${finding.message}` };
     let visits = 0;
+    let moments = 0;
     let last: string | undefined;
     for (const { key } of timeline.span(-(2 ** 51), 2 ** 51 - 1)) {
       if (key === last) continue;
       last = key;
       const url = urlHash(key);
+      let lastTime: number | undefined;
       for (const { time, digest } of timeline.visits(key)) {
         if (digest === undefined) continue;
         visits++;
+        if (time !== lastTime) moments++;
+        lastTime = time;
         if (catalogue.capturesAt(url, time).some(({ row }) => row.digest !== undefined)) continue;
         yield {
           code: "HT_CORRUPT",
@@ -174,6 +178,11 @@ class Doctor {
     const resolved = catalogue.state.captures - catalogue.state.pending;
     // Captures of one moment with one content are one visit.
     if (visits > resolved) yield { code: "HT_CORRUPT", message: `${visits} visits of ${resolved} captures` };
+    const lacking = countMoments(catalogue.allCaptures()) - moments;
+    if (lacking > 0) {
+      const message = `the timeline lacks ${lacking} visits of which there are captures; \`holotype rebuild\` makes it anew`;
+      yield { code: "HT_CORRUPT", message };
+    }
     for (const { key, timeMs, row } of catalogue.allCaptures()) {
       if (row.digest === undefined || this.gone.has(row.place.segment)) continue;
       const uri = this.options.scrub === true ? this.uriOf(row.place) : undefined;
@@ -256,4 +265,18 @@ class Doctor {
     const isHere = found.some(({ row }) => row.place.segment === segment && row.place.offset === offset);
     return isHere ? wrong("HT_CORRUPT", "its payload is not what it was") : undefined;
   }
+}
+
+/** How often something is known to have been found: captures of one URL and moment, which come together, count once. */
+function countMoments(captures: Iterable<FoundCapture>): number {
+  let count = 0;
+  let last: Buffer | undefined;
+  for (const { key, row } of captures) {
+    if (row.digest === undefined) continue;
+    // The last byte tells those of one moment apart.
+    const moment = key.subarray(0, -1);
+    if (last?.equals(moment) !== true) count++;
+    last = moment;
+  }
+  return count;
 }

@@ -21,6 +21,7 @@ export type { ExportSelection } from "./export-selection.ts";
 export type { IntakeCounts } from "./intake.ts";
 export { type JournalEntry, type RemovedCapture, readJournal } from "./journal.ts";
 export { behind, type OrderedStore, type Pair, type StoreView } from "./ordered-store.ts";
+export type { RebuildOptions } from "./rebuild.ts";
 export type { RemoveOptions, RemoveReport, Selection } from "./remove.ts";
 export {
   type ArchiveTotals,

@@ -83,6 +83,29 @@ describe("a rebuild", () => {
     expect(await births(disk)).toEqual(VISITS.map(({ timeMs }) => timeMs));
   });
 
+  it.each(["cut", "gone"] as const)("stops where captures would be lost, unless that is said: %s", async (what) => {
+    const disk = await filled();
+    const segment = `${FOLDER}/volumes/0/segments/000001.warc.gz`;
+    if (what === "gone") disk.remove(segment);
+    else {
+      using file = disk.open(segment, "update");
+      file.truncate(file.size() - 300);
+      file.sync();
+    }
+    const before = derived(disk);
+    const lost = what === "gone" ? 3 : 1;
+    await expect(rebuild(disk)).rejects.toMatchObject({
+      code: "HT_CORRUPT",
+      message: expect.stringMatching(`${lost} captures that the catalogue knows .*000001.* --accept-loss`) as string,
+    });
+    expect(derived(disk)).toEqual(before);
+    expect(await births(disk)).toEqual(VISITS.map(({ timeMs }) => timeMs));
+    await rebuild(disk, { acceptLoss: true });
+    expect(await births(disk)).toHaveLength(VISITS.length - lost);
+    // Of the one that was cut there is a piece left.
+    expect((await diagnose(disk)).length > 0).toBe(what === "cut");
+  });
+
   it("stops where a read fails, and leaves everything as it was", async () => {
     const disk = await filled();
     const before = derived(disk);

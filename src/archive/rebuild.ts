@@ -1,20 +1,26 @@
 /**
  * Everything that follows from the segments and the journal, made anew beside the old catalogue and timeline, which answer
- * until it is complete. Whatever stops it, they still do; so a segment of our own that cannot be read stops it.
+ * until it is complete. Whatever stops it, they still do; so a segment of our own that cannot be read stops it, and so do
+ * captures of our own segments that the old catalogue knows and that are not there any more.
  */
 import { ArchiveError } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import type { Input } from "../pipeline/index.ts";
-import { ArchiveCore, type WriterOptions } from "./archive-core.ts";
+import { ArchiveCore, ownCaptures, type WriterOptions } from "./archive-core.ts";
 import { loadForInputs } from "./load-zstd.ts";
 import { isEntered, type SegmentEntry } from "./segment-entry.ts";
 import { adoptedInput, listSegments, saveTail, segmentPath } from "./segments.ts";
 import { type TakeOptions, takeFacts } from "./take-facts.ts";
 
+export interface RebuildOptions extends WriterOptions, TakeOptions {
+  /** Goes on without captures that the old catalogue knows and the segments do not have any more. */
+  readonly acceptLoss?: boolean | undefined;
+}
+
 export async function rebuildArchive(
   disk: Disk,
   folder: string,
-  options: WriterOptions & TakeOptions,
+  options: RebuildOptions,
 ): Promise<{ readonly captures: number; readonly contents: number }> {
   const core = await ArchiveCore.beginAnew(disk, folder, options);
   try {
@@ -26,12 +32,12 @@ export async function rebuildArchive(
 
 class Rebuild {
   private readonly core: ArchiveCore;
-  private readonly options: TakeOptions;
+  private readonly options: RebuildOptions;
   private readonly removed: Buffer[] = [];
   /** A segment of our own that could not be read. */
   private failed: ArchiveError | undefined;
 
-  constructor(core: ArchiveCore, options: TakeOptions) {
+  constructor(core: ArchiveCore, options: RebuildOptions) {
     this.core = core;
     this.options = options;
   }
@@ -47,10 +53,37 @@ class Rebuild {
     );
     await this.enter(files, new Set(own.map(([, { name }]) => name)));
     if (this.failed !== undefined) throw this.failed;
+    if (this.options.acceptLoss !== true) this.refuseLoss();
     core.complete();
     core.drop(this.removed);
     const { captures, contents } = core.catalogue.state;
     return { captures, contents };
+  }
+
+  /** What is gone may come back from a copy; the old catalogue knows what that is, and the new one would not. */
+  private refuseLoss(): void {
+    const { core } = this;
+    const { known } = core;
+    if (known === undefined) return;
+    core.commit();
+    const lost = known.captures - ownCaptures(core.catalogue).captures;
+    if (lost <= 0) return;
+    const shorter = [...known.ends].flatMap(([number, end]) => this.tellShorter(number, end));
+    const what = `${lost} captures that the catalogue knows are not in the segments any more`;
+    const where = shorter.length === 0 ? "" : ` (${shorter.slice(0, 3).join(", ")})`;
+    const advice =
+      "everything stays as it was: bring the segments back from a copy, or go on without with --accept-loss";
+    throw new ArchiveError("HT_CORRUPT", `${core.paths.folder}: ${what}${where}; ${advice}`, {
+      file: core.paths.folder,
+    });
+  }
+
+  private tellShorter(number: number, end: number): string[] {
+    const { disk, paths } = this.core;
+    const path = segmentPath(paths.segments, number);
+    const size = disk.stat(path)?.sizeBytes;
+    if (size === undefined) return [`${path} is gone`];
+    return size < end ? [`${path} has ${size} bytes of ${end}`] : [];
   }
 
   private ownSegments(): [number, Input][] {
@@ -89,7 +122,7 @@ class Rebuild {
     let entry: SegmentEntry | undefined;
     const onSkip: TakeOptions["onSkip"] = (skip) => {
       if (!own.has(skip.name)) return this.options.onSkip?.(skip);
-      const advice = "bring the segment back from a copy, or move it away to go on without it";
+      const advice = "bring the segment back from a copy; or move it away, and go on without it with --accept-loss";
       const { code, message, place } = skip.error;
       this.failed ??= new ArchiveError(code, `${message}; everything stays as it was: ${advice}`, place, skip.error);
     };

@@ -9,17 +9,17 @@ export const compact: Command = {
   name: "compact",
   purpose: "Give back the space of what was removed from the archive.",
   usage: "[--dead PERCENT]",
-  details: `Segments of which a good part is of no use any more are written anew without it; records that stay keep their bytes.
+  details: `Segments that hold something of no use any more are written anew without it; records that stay keep their bytes.
 It may be killed at any moment, and may be run again. A damaged segment is left as it is. Adopted files are not touched.`,
   options: {
     ...ARCHIVE_OPTION,
-    dead: { type: "string", value: "PERCENT", help: "leave segments of which less is dead", default: "10" },
+    dead: { type: "string", value: "PERCENT", help: "leave segments of which less is dead, and say so", default: "0" },
   },
   exits: "4 segments are damaged · 20 no archive · 21 another writer is there · 24 no space",
   examples: [
     "holotype add samples --archive /tmp/cabinet",
     "holotype remove --prefix http://cabinet.example/press/ --reason 'asked for' --archive /tmp/cabinet",
-    "holotype compact --dead 1 --archive /tmp/cabinet && holotype stats --archive /tmp/cabinet",
+    "holotype compact --archive /tmp/cabinet && holotype stats --archive /tmp/cabinet",
   ],
   async run(args) {
     requireWords(compact, args, 0);
@@ -28,11 +28,15 @@ It may be killed at any moment, and may be run again. A damaged segment is left 
     const archive = archiveFolder(args);
     await using writer = ArchiveWriter.open(nodeDisk, archive);
     const report = writer.compact({ deadShare, onProgress: progressTeller(json, "compacting") });
-    const { segments, bytesBefore, bytesAfter, damaged } = report;
-    for (const name of damaged) if (!json) say(`${name} is damaged, and was left as it is (see holotype doctor)`);
+    const { segments, bytesBefore, bytesAfter, bytesDead, damaged } = report;
+    for (const name of damaged) {
+      const message = `${name} is damaged, and was left as it is, with what was removed from it (see holotype doctor)`;
+      if (!json) say(message);
+    }
     const sizes = `${formatSize(bytesBefore)} → ${formatSize(bytesAfter)}`;
     const told = `${formatCount(segments, "segment")} written anew: ${sizes}, ${tellFreed(bytesBefore - bytesAfter)}`;
-    writeStandardOutput(`${json ? JSON.stringify({ archive, ...report }) : told}\n`);
+    const left = bytesDead === 0 ? "" : `; ${formatSize(bytesDead)} of what was removed stay, by --dead`;
+    writeStandardOutput(`${json ? JSON.stringify({ archive, ...report }) : told + left}\n`);
     return damaged.length > 0 ? 4 : 0;
   },
 };

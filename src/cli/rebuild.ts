@@ -13,12 +13,14 @@ export const rebuild: Command = {
   purpose: "Make catalogue and timeline of an archive anew from its segments and its journal.",
   usage: "[--archive DIR]",
   details: `For when they are lost or damaged; the answers are the same as before. The old ones answer until the new ones are
-complete. Interrupted, it leaves everything as it was.`,
+complete. Interrupted, it leaves everything as it was; so it does where captures that the old ones know are not in the
+segments any more, which may be damaged, cut short or gone.`,
   options: {
     ...ARCHIVE_OPTION,
+    "accept-loss": { type: "boolean", help: "go on without captures that are not in the segments any more" },
     threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core)" },
   },
-  exits: "3 adopted files could not be read · 20 no archive · 21 another writer is there",
+  exits: "3 adopted files could not be read · 20 no archive · 21 another writer is there · 23 captures would be lost",
   examples: [
     "holotype add samples --archive /tmp/cabinet",
     "holotype rebuild --archive /tmp/cabinet && holotype stats --archive /tmp/cabinet",
@@ -32,6 +34,7 @@ complete. Interrupted, it leaves everything as it was.`,
     const { captures, contents } = await ArchiveWriter.rebuild(nodeDisk, folder, {
       threads: threads === undefined ? availableParallelism() : parseCount("threads", threads, 1, THREADS_MAX),
       signal: interruption.signal,
+      acceptLoss: args.flag("accept-loss"),
       onProgress: line.update,
       onSkip: (input) => {
         skipped++;

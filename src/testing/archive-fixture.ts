@@ -1,5 +1,5 @@
 /** Archives on a disk in memory, and captures to put into them. */
-import { Archive, ArchiveWriter, examineArchive, type TakeOptions, type WriterOptions } from "../archive/index.ts";
+import { Archive, ArchiveWriter, examineArchive, type RebuildOptions, type WriterOptions } from "../archive/index.ts";
 import { formatIso } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import type { Input } from "../pipeline/index.ts";
@@ -44,14 +44,14 @@ export function openReader(disk: Disk): Promise<Archive> {
   return Archive.open(disk, FOLDER, { openStore });
 }
 
-export async function rebuild(disk: Disk, options: WriterOptions & TakeOptions = {}): Promise<void> {
+export async function rebuild(disk: Disk, options: RebuildOptions = {}): Promise<void> {
   await ArchiveWriter.rebuild(disk, FOLDER, { openStore, ...options });
 }
 
 /** What the doctor finds, having looked at everything. */
-export async function diagnose(disk: Disk): Promise<string[]> {
+export async function diagnose(disk: Disk, scrub = true): Promise<string[]> {
   const findings: string[] = [];
-  for await (const { code, message } of examineArchive(disk, FOLDER, { openStore, scrub: true })) {
+  for await (const { code, message } of examineArchive(disk, FOLDER, { openStore, scrub })) {
     findings.push(`${code} ${message}`);
   }
   return findings;

@@ -105,7 +105,10 @@ describe("holotype compact", () => {
     const archive = filled();
     run(archive, "remove", "--prefix", "http://cabinet.example/images/", "--reason", "asked");
     const before = answers(archive);
-    const { exit, out } = run(archive, "compact", "--dead", "1");
+    expect(run(archive, "compact", "--dead", "90").out).toMatch(
+      /^0 segments .*; [\d.]+ kB of what was removed stay, by/,
+    );
+    const { exit, out } = run(archive, "compact");
     expect({ exit, out }).toEqual({
       exit: 0,
       out: expect.stringMatching(/^1 segment written anew: 27\d\.\d kB → [\d.]+ kB, [\d.]+ kB given back\n$/),
@@ -117,6 +120,16 @@ describe("holotype compact", () => {
     for (const segment of segmentsOf(archive)) expect(holotype(["check", segment])).toMatchObject({ exit: 0 });
     expect(run(join(folder, "absent"), "compact")).toMatchObject({ exit: 20 });
   });
+});
+
+it("leaves nothing of what was removed on the disk, however little it is", () => {
+  const archive = filled();
+  expect(run(archive, "remove", GUESTBOOK, "--reason", "asked").exit).toBe(0);
+  const held = () => segmentsOf(archive).flatMap((segment) => linesOf(holotype(["ls", segment]).out));
+  expect(held().some((line) => line.includes(GUESTBOOK))).toBe(true);
+  expect(run(archive, "compact")).toMatchObject({ exit: 0 });
+  expect(held().some((line) => line.includes(GUESTBOOK))).toBe(false);
+  expect(run(archive, "doctor", "--scrub").out).toMatch(SOUND);
 });
 
 describe("holotype rebuild", () => {
