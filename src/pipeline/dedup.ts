@@ -124,7 +124,8 @@ function takeOnce(disk: Disk, inputs: readonly Input[], onSkip: (skipped: Skippe
 
 /**
  * In place, what a crawler still writes to is left alone: it would go on writing to the file that was swapped away. And
- * so is a symbolic link: it would be swapped for a file, and where it led to would stay as it is.
+ * so is a symbolic link: it would be swapped for a file, and where it led to would stay as it is. A segment of an archive
+ * or a volume of ours would not be where its catalogue says any more.
  */
 function leaveAlone(disk: Disk, inputs: readonly Input[], onSkip: (skipped: SkippedInput) => void): Input[] {
   const links = new Map<string, ReadonlySet<string>>();
@@ -139,12 +140,28 @@ function leaveAlone(disk: Disk, inputs: readonly Input[], onSkip: (skipped: Skip
     const open = OPEN_NAME.test(path)
       ? "its name says that it is still being written; rename it if it is not"
       : undefined;
+    const owner = open ?? ownerOf(disk, path);
     const reason =
-      open ?? (isLink(path) ? "a symbolic link; in place only the file itself can be rewritten" : undefined);
+      owner ?? (isLink(path) ? "a symbolic link; in place only the file itself can be rewritten" : undefined);
     if (reason !== undefined)
       onSkip({ name, error: new ArchiveError("HT_UNSUPPORTED", `${path}: ${reason}`, { file: path }) });
     return reason === undefined;
   });
+}
+
+/** What stands in the folder of an archive, and of a volume. */
+const OWNERS = ["archive.json", "volume.json"];
+
+/** Says so where the file lies in an archive or a volume. */
+function ownerOf(disk: Disk, path: string): string | undefined {
+  for (let folder = dirname(absolute(path)); ; folder = dirname(folder)) {
+    for (const name of OWNERS) {
+      if (disk.stat(`${folder}/${name}`) !== undefined) {
+        return `part of ${folder} (there is a ${name}); what it holds is kept once already`;
+      }
+    }
+    if (folder === dirname(folder)) return undefined;
+  }
 }
 
 function linksIn(disk: Disk, folder: string): string[] {

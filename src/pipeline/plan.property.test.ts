@@ -75,7 +75,10 @@ function plan(all: readonly ManifestLine[], rules: Policy, known: readonly Manif
   using planner = new Planner(new ForgetfulDisk(), rules, { lines: all.length + known.length, memoryBytes: 2000 });
   for (const each of all) planner.add(formatManifestLine(each), "(test)");
   for (const each of known) planner.addKnown(each);
-  return [...planner.planned()].map(({ line: planned }) => formatManifestLine(planned));
+  return [...planner.planned()].map(({ line: planned, text }) => {
+    expect(text).toBe(formatManifestLine(planned));
+    return text;
+  });
 }
 
 /** The same of lines that are read twice instead of being kept. */
@@ -83,7 +86,7 @@ function planTwice(all: readonly string[], rules: Policy, known: readonly Manife
   using planner = new Planner(new ForgetfulDisk(), rules, { lines: all.length + known.length, memoryBytes: 2000 });
   for (const text of all) planner.look(text, "(test)");
   for (const each of known) planner.addKnown(each);
-  return [...planner.planned(all)].map(({ line: planned }) => formatManifestLine(planned));
+  return [...planner.planned(all)].map(({ text }) => text);
 }
 
 describe(`any lines, seed ${SEED}`, () => {
@@ -96,6 +99,16 @@ describe(`any lines, seed ${SEED}`, () => {
         const given = inOrder ? sortables.map((sortable) => fromSortable(sortable, order)) : texts;
         const known = withKnown ? all.slice(0, 1).map((each) => ({ ...each, file: "elsewhere.warc" })) : [];
         expect(planTwice(given, rules, known)).toEqual(plan(all, rules, known));
+      }),
+      { seed: SEED },
+    );
+  });
+
+  test("that were planned before are planned as if they had not been", () => {
+    fc.assert(
+      fc.property(lines, policy, policy, (all, before, rules) => {
+        const planned = plan(all, before).map((text) => parseManifestLine(text, "(test)"));
+        expect(plan(planned, rules)).toEqual(plan(all, rules));
       }),
       { seed: SEED },
     );

@@ -185,7 +185,7 @@ export class Planner implements Disposable {
       const planned = this.plan(line);
       if (planned === undefined) continue;
       // Most lines stay as they are, and get their columns behind those of `resolve`.
-      const isLonger = columns.length === RESOLVED_WIDTH && planned.decision?.kind !== "kept";
+      const isLonger = columns.length === RESOLVED_WIDTH && planned.line.flags === line.flags;
       yield { ...planned, text: isLonger ? text + formatPlanColumns(planned.line) : formatManifestLine(planned.line) };
     }
   }
@@ -200,8 +200,9 @@ export class Planner implements Disposable {
     return `${line.digest} ${line.extension ?? 0}${uri}`;
   }
 
-  private plan(line: ManifestLine): Omit<PlannedLine, "text"> | undefined {
-    if (line.flags.includes("revisit")) return { line, decision: undefined };
+  private plan(given: ManifestLine): Omit<PlannedLine, "text"> | undefined {
+    if (given.flags.includes("revisit")) return { line: given, decision: undefined };
+    const line = undecided(given);
     const candidate = this.candidateOf(line);
     const decision = this.chooser.decide(candidate);
     if (candidate.known === true) return undefined;
@@ -239,6 +240,18 @@ export class Planner implements Disposable {
   [Symbol.dispose](): void {
     this.sorter[Symbol.dispose]();
   }
+}
+
+/** A line as it was before any plan: what one decided under other rules does not hold any more. */
+function undecided(line: ManifestLine): ManifestLine {
+  const isPlanned = line.copy !== undefined || line.original !== undefined;
+  const hasReason = line.flags.some(isReason);
+  if (!isPlanned && !hasReason) return line;
+  return { ...line, copy: undefined, original: undefined, flags: line.flags.filter((flag) => !isReason(flag)) };
+}
+
+function isReason(flag: string): boolean {
+  return flag.startsWith("kept:");
 }
 
 function withDecision(line: ManifestLine, decision: Decision<LineCandidate>): ManifestLine {

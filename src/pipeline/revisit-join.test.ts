@@ -58,6 +58,10 @@ describe("a revisit is led to its original", () => {
     ]);
   });
 
+  it("by its digest where the record of that id has another", () => {
+    expect(join([revisit(9, { id: "urn:uuid:1" }, "sha256:aa"), ...HELD])).toEqual([[9, 0]]);
+  });
+
   it("or is told alone, once", () => {
     const revisits = [
       revisit(6, { id: "urn:uuid:nobody" }),

@@ -6,7 +6,13 @@
 import { captureKey } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { LineSorter, type LineSorterOptions, mergeSorted } from "./line-sorter.ts";
-import { formatColumn, formatManifestLine, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
+import {
+  algorithmOf,
+  formatColumn,
+  formatManifestLine,
+  type ManifestLine,
+  parseManifestLine,
+} from "./manifest-line.ts";
 
 export interface RevisitPair {
   readonly revisit: ManifestLine;
@@ -58,8 +64,9 @@ export class RevisitJoin implements Disposable {
     const lines = this.sorter.sortedLines()[Symbol.iterator]();
     const others = new Rest(lines);
     for (const pair of join(others.until((line) => !line.startsWith(ID_MARK)))) {
-      if (pair.original !== undefined || pair.revisit.digest === undefined) yield pair;
-      else put(this.left, pair.revisit.digest, REFERS, formatManifestLine(pair.revisit));
+      const { revisit } = pair;
+      if (revisit.digest === undefined || pair.candidates.some((candidate) => mayHold(candidate, revisit))) yield pair;
+      else put(this.left, revisit.digest, REFERS, formatManifestLine(revisit));
     }
     yield* join(mergeSorted([others.rest(), this.left.sortedLines()[Symbol.iterator]()]));
   }
@@ -68,6 +75,11 @@ export class RevisitJoin implements Disposable {
     this.sorter[Symbol.dispose]();
     this.left[Symbol.dispose]();
   }
+}
+
+/** Whether the record has the payload that the revisit tells of, as far as their digests can be compared. */
+function mayHold(record: ManifestLine, revisit: ManifestLine): boolean {
+  return record.digest === revisit.digest || algorithmOf(record) !== algorithmOf(revisit);
 }
 
 function put(sorter: LineSorter, key: string | undefined, kind: string, text: string): void {
