@@ -131,5 +131,34 @@ test("what people type", () => {
   expect(parseTime("2019", 5)).toBe(Date.UTC(2019, 0));
   expect(parseTime("2019", 5, "end")).toBe(Date.UTC(2020, 0) - 1);
   expect(parseTime("2019-04-01", 5)).toBe(Date.UTC(2019, 3, 1));
-  expect(() => parseTime("yesterday", 5)).toThrow(expect.objectContaining({ code: "HT_USAGE" }));
 });
+
+test.each([
+  ["2018", "2018"],
+  ["201803", "2018-03"],
+  ["20180321", "2018-03-21"],
+  ["2018032108", "2018-03-21T08"],
+  ["201803210815", "2018-03-21 08:15"],
+  ["201803210815", "2018-03-21T08:15Z"],
+  ["20180321081504", "2018-03-21T08:15:04Z"],
+  ["20180321081504", "20180321T081504Z"],
+])("%s means the same as %s", (digits, other) => {
+  for (const padding of ["start", "end"] as const) {
+    expect(parseTime(other, 5, padding)).toBe(parseTime(digits, 5, padding));
+    expect(parseTime(digits, 5, padding)).toBe(parseTimestamp(digits, padding));
+  }
+});
+
+test("what has fractions or a zone is a moment", () => {
+  for (const padding of ["start", "end"] as const) {
+    expect(parseTime("2018-03-21T08:15:04.5Z", 5, padding)).toBe(Date.UTC(2018, 2, 21, 8, 15, 4, 500));
+    expect(parseTime("2018-03-21T08:15:04+01:00", 5, padding)).toBe(Date.UTC(2018, 2, 21, 7, 15, 4));
+  }
+});
+
+test.each(["yesterday", "201", "20189", "2018032", "99999", " 2018", "2018 ", "2018-3", "2018-13", "20180321T0", ""])(
+  "%j is no time",
+  (text) => {
+    expect(() => parseTime(text, 5)).toThrow(expect.objectContaining({ code: "HT_USAGE" }));
+  },
+);

@@ -53,9 +53,26 @@ export function parseIso(text: string): number | undefined {
   return time - (m[9] === "-" ? -1 : 1) * (number(10, 0) * 60 + number(11, 0)) * 60_000;
 }
 
-/** What people may type: 4 to 17 digits, ISO 8601, or `now`. */
+/** From the year to the second, and to the millisecond: half a month is a slip of the hand. */
+const TYPED_LENGTHS: ReadonlySet<number> = new Set([4, 6, 8, 10, 12, 14, 17]);
+const TYPED = /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[Tt ](\d{2})(?::(\d{2})(?::(\d{2}))?)?[Zz]?)?)?)?$/;
+const TYPED_BASIC = /^(\d{8})[Tt](\d{2}(?:\d{2}){0,2})[Zz]?$/;
+
+/** A time in UTC without fractions of a second as its digits, in whichever way it is written. */
+function typedDigits(text: string): string | undefined {
+  if (/^\d+$/.test(text)) return TYPED_LENGTHS.has(text.length) ? text : undefined;
+  return (TYPED.exec(text) ?? TYPED_BASIC.exec(text))?.slice(1).join("");
+}
+
+/**
+ * What people may type: digits, ISO 8601, or `now`. What is missing at its end is the earliest or the latest that it can
+ * be, however it is written: 201903 and 2019-03 are the same month.
+ */
 export function parseTime(text: string, nowMs: number, padding: "start" | "end" = "start"): number {
-  const time = text === "now" ? nowMs : (parseTimestamp(text, padding) ?? parseIso(text));
+  if (text === "now") return nowMs;
+  const digits = typedDigits(text);
+  const isOdd = /^\d+$|^\s|\s$/.test(text);
+  const time = digits === undefined ? (isOdd ? undefined : parseIso(text)) : parseTimestamp(digits, padding);
   if (time === undefined) throw new ArchiveError("HT_USAGE", `not a time: ${text} (try 20190401, 2019-04-01 or now)`);
   return time;
 }
