@@ -51,7 +51,11 @@ export function writeStandardOutput(data: Uint8Array | string): void {
   writeAll(1, "standard output", data);
 }
 
-/** Throws `ClosedPipe` where nobody reads any more. */
+/** Talk: where nobody listens any more it is lost, and the work goes on. */
 export function writeStandardError(data: Uint8Array | string): void {
-  writeAll(2, "standard error", data);
+  try {
+    writeAll(2, "standard error", data);
+  } catch (error) {
+    if (!(error instanceof ClosedPipe)) throw error;
+  }
 }

@@ -121,4 +121,15 @@ describe("a reader that goes away", () => {
     child.stdout.once("data", () => child.stdout.destroy());
     expect(await end).toEqual({ exit: 0, err: "" });
   });
+
+  it("does not stop what changes something, also where nobody hears its talk", async () => {
+    const archive = join(folder, "unheard");
+    const child = startHolotype(["add", "--json", join(folder, "nothing.warc.gz"), SAMPLES, "--archive", archive]);
+    const end = ended(child);
+    child.stderr.destroy();
+    child.stdout.destroy();
+    await end;
+    const told = JSON.parse(holotype(["stats", "--json", "--archive", archive]).out) as Record<string, unknown>;
+    expect(told["captures"]).toBe(127);
+  });
 });
