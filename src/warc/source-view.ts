@@ -40,12 +40,13 @@ export class SourceView {
     if (goesOn) this.buffer.copyWithin(0, offset - this.start, this.end - this.start);
     const wanted = goesOn ? this.capacity : size;
     let filled = goesOn ? this.end - offset : 0;
+    // Should a read fail, the buffer holds nothing that can be told of.
+    this.start = this.end = offset;
     while (filled < wanted) {
       const count = this.source.read(this.buffer.subarray(filled, wanted), offset + filled);
       if (count === 0) break;
       filled += count;
     }
-    this.start = offset;
     this.end = offset + filled;
   }
 }
