@@ -20,6 +20,7 @@ import {
   listTimelines,
   readSettings,
   removeOtherCatalogues,
+  requireTimeline,
   unfinishedCatalogue,
 } from "./archive-folder.ts";
 import { ADOPTED_SOURCES, Catalogue, CatalogueView, type SegmentRow } from "./catalogue.ts";
@@ -138,7 +139,9 @@ export class ArchiveCore {
     const timelines = listTimelines(disk, paths.folder);
     this.catalogue = new Catalogue(this.store, state === "counts" ? 1 : Math.max(0, ...timelines) + 1);
     if (state === "counts") this.removeOtherTimelines();
-    this.timelineWriter = TimelineWriter.open(disk, paths.timeline(this.catalogue.state.timeline));
+    const { timeline, timelineCommit } = this.catalogue.state;
+    if (state === "counts" && timelineCommit > 0) requireTimeline(disk, paths.timeline(timeline));
+    this.timelineWriter = TimelineWriter.open(disk, paths.timeline(timeline));
     const segmentOf = (number: number) => this.catalogue.segment(number);
     this.segment = this.activeSegment();
     this.shelf = new RecordShelf(disk, paths.segments, segmentOf, (number) => this.segment.flush(number));

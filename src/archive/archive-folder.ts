@@ -10,6 +10,7 @@
 import { join } from "node:path";
 import { ArchiveError, type Random, systemRandom } from "../base/index.ts";
 import { createDurably, type Disk, removeTree } from "../disk/index.ts";
+import { timelineExists } from "../temporal/index.ts";
 
 const FORMAT = "holotype-archive/1";
 
@@ -139,4 +140,11 @@ export function readText(disk: Disk, path: string): string {
   using file = disk.open(path, "read");
   const bytes = Buffer.alloc(file.size());
   return bytes.toString("utf8", 0, file.read(bytes, 0));
+}
+
+/** Throws where a timeline that a catalogue knows of is not there: an empty one in its place would know of nothing. */
+export function requireTimeline(disk: Disk, path: string): void {
+  if (timelineExists(disk, path)) return;
+  const message = `${path}: the timeline is lost; \`holotype rebuild\` makes it anew`;
+  throw new ArchiveError("HT_CORRUPT", message, { file: path });
 }

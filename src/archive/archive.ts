@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ArchiveError } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { openTimeline, type TimelineEntry, type TimelineEvent, type TimelineSnapshot } from "../temporal/index.ts";
-import { type ArchiveSettings, archivePaths, lastCatalogue, readSettings } from "./archive-folder.ts";
+import { type ArchiveSettings, archivePaths, lastCatalogue, readSettings, requireTimeline } from "./archive-folder.ts";
 import { CaptureReader } from "./capture-reader.ts";
 import { archiveKey, DIGEST_HALF } from "./capture-row.ts";
 import { CatalogueView, type FoundCapture, timeOf, urlHash } from "./catalogue.ts";
@@ -115,6 +115,7 @@ export class Archive implements AsyncDisposable {
       }
       await loadForSegments(catalogue);
       const { timeline: timelineNumber, timelineCommit } = catalogue.state;
+      if (timelineCommit > 0 && takesAny) requireTimeline(disk, paths.timeline(timelineNumber));
       const timeline = openTimeline(disk, paths.timeline(timelineNumber), { cacheBytes: options.cacheBytes });
       // A writer commits one right after the other; who comes in between looks again. Before the first, both are empty.
       const { generation, visits } = timeline.info;

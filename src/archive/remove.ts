@@ -42,15 +42,18 @@ export function removeCaptures(core: ArchiveCore, selection: Selection, options:
   const reader = new CaptureReader(catalogue, shelf);
   const digests = new Map<string, Buffer>();
   const captures: RemovedCapture[] = [];
-  for (const found of select(core, selection)) {
-    const { digest } = found.row;
-    const { url, date, id } = reader.details(found);
+  const found = new Set<string>();
+  for (const each of select(core, selection)) {
+    const { digest } = each.row;
+    const { url, date, id } = reader.details(each);
+    found.add(each.key.toString("latin1"));
     const rest = digest === undefined ? undefined : catalogue.anyOriginal(digest)?.digestRest;
     const sha256 = digest === undefined || rest === undefined ? null : Buffer.concat([digest, rest]).toString("hex");
-    captures.push({ url, date: date ?? formatIso(found.timeMs), sha256, id: id ?? null });
+    captures.push({ url, date: date ?? formatIso(each.timeMs), sha256, id: id ?? null });
     if (digest !== undefined) digests.set(digest.toString("hex"), digest);
   }
-  if (options.dryRun === true || captures.length === 0) return { captures, contents: 0 };
+  if (options.dryRun === true) return { captures, contents: countLast(core, digests, found) };
+  if (captures.length === 0) return { captures, contents: 0 };
   const shared = {
     kind: "remove",
     time: formatIso(clock.now()),
@@ -64,6 +67,20 @@ export function removeCaptures(core: ArchiveCore, selection: Selection, options:
   core.forgetRemoved();
   core.drop(digests.values());
   return { captures, contents: before - catalogue.state.contents };
+}
+
+/** How many of the payloads no other captures than these have. */
+function countLast(
+  { catalogue }: ArchiveCore,
+  digests: ReadonlyMap<string, Buffer>,
+  removed: ReadonlySet<string>,
+): number {
+  let count = 0;
+  for (const digest of digests.values()) {
+    const others = [...catalogue.seen(digest)].some((key) => !removed.has(key.toString("latin1")));
+    if (!others) count++;
+  }
+  return count;
 }
 
 function inWords({ url, site, prefix, sha256, fromMs, toMs }: Selection): string {

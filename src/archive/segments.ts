@@ -183,10 +183,22 @@ export class RecordShelf implements Disposable {
       return there;
     }
     const name = this.nameOf(number);
-    const segment = openArchive(this.disk, adoptedInput(name, 0));
+    const segment = this.openSegment(number, name);
     this.open.set(number, segment);
     if (this.open.size > OPEN_MAX) this.forget(this.open.keys().next().value!);
     return segment;
+  }
+
+  private openSegment(number: number, name: string): OpenArchive {
+    try {
+      return openArchive(this.disk, adoptedInput(name, 0));
+    } catch (cause) {
+      if (!(cause instanceof ArchiveError) || cause.code !== "HT_NOT_FOUND") throw cause;
+      const isAdopted = this.segmentOf(number)?.adopted !== undefined;
+      const what = isAdopted ? "an adopted file that is not there any more" : "a segment that is not there any more";
+      const advice = "bring it back; `holotype doctor` tells what is in it";
+      throw new ArchiveError("HT_NOT_FOUND", `${name}: ${what}; ${advice}`, { file: name }, cause);
+    }
   }
 
   /** To be called when a segment has changed or goes away. */

@@ -103,20 +103,22 @@ function* byYear({ catalogue }: Archive): Generator<NamedFigures> {
     yield { name: `${year}`, ...figures };
 }
 
-/** Keys of one host stand together, so that only one is held. */
+/** Keys of one host stand together, so that only one is held; those that have none are among all others. */
 function* byHost(archive: Archive): Generator<NamedFigures> {
   let [name, figures] = [NONE, noFigures()];
+  const none = noFigures();
   let total = 0;
   for (const { key, found } of capturesByKey(archive)) {
-    const host = hostOf(key) ?? NONE;
-    if (host !== name) {
+    const host = hostOf(key);
+    total++;
+    if (host !== undefined && host !== name) {
       if (figures.captures > 0) yield { name, ...figures };
       [name, figures] = [host, noFigures()];
     }
-    total++;
-    count(archive.catalogue, found, figures);
+    count(archive.catalogue, found, host === undefined ? none : figures);
   }
   if (figures.captures > 0) yield { name, ...figures };
+  if (none.captures > 0) yield { name: NONE, ...none };
   yield* pendingOnly(archive, total);
 }
 

@@ -10,9 +10,8 @@ import { type Arguments, type Command, type OptionSpecs, parseCount, requireFile
 import { POLICY_OPTIONS, parsePolicy } from "./dedup.ts";
 import { Interruption } from "./interruption.ts";
 import { takeInputs } from "./survey-run.ts";
-import { formatCount, formatNumber, formatSize, ProgressLine, say, tellSkipped, tellWarning } from "./talk.ts";
+import { formatCount, formatNumber, formatSize, ProgressLine, say, tellSkipped, WarningTeller } from "./talk.ts";
 
-const WARNINGS_SHOWN_MAX = 20;
 const THREADS_MAX = 256;
 
 const ADD_POLICY_OPTIONS: OptionSpecs = {
@@ -85,10 +84,11 @@ class AddTalk implements Disposable {
   damage = 0;
   private readonly line = new ProgressLine();
   private readonly json: boolean;
-  private shown = 0;
+  private readonly warnings: WarningTeller;
 
   constructor(json: boolean) {
     this.json = json;
+    this.warnings = new WarningTeller(json);
   }
 
   readonly progress = this.line.update;
@@ -103,8 +103,7 @@ class AddTalk implements Disposable {
     if (!isDamage(warning)) return;
     if (damageOf([warning]) !== undefined) this.damage++;
     this.line.clear();
-    if (++this.shown <= WARNINGS_SHOWN_MAX) tellWarning(warning, this.json);
-    else if (this.shown === WARNINGS_SHOWN_MAX + 1 && !this.json) say("… and more; holotype check tells all");
+    this.warnings.tell(warning);
   };
 
   clear(): void {

@@ -34,9 +34,14 @@ export function requireWords(command: Command, args: Arguments, count: number): 
   throw new ArchiveError("HT_USAGE", `usage: holotype ${command.name} ${command.usage}`);
 }
 
+/** The host that `--site` names; as a pattern for all below it too, which it means anyway. */
+export function siteOf(args: Arguments): string | undefined {
+  return args.text("site")?.replace(/^\*\./, "");
+}
+
 /** The keys that `--site` or `--prefix` stands for; all of them where neither is given. */
 export function parseScope(args: Arguments): Partial<KeyRange> {
-  const [site, prefix] = [args.text("site"), args.text("prefix")];
+  const [site, prefix] = [siteOf(args), args.text("prefix")];
   if (site !== undefined && prefix !== undefined) throw new ArchiveError("HT_USAGE", "--site or --prefix, not both");
   if (prefix !== undefined) return keyRange(prefix, "prefix");
   if (site === undefined) return {};

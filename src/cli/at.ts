@@ -5,7 +5,7 @@ import { type ContentCoding, decodeContent, loadZstd, parseContentCodings } from
 import { ARCHIVE_OPTION, openToAsk, parseAsOf, parseSince, requireWords } from "./archive-option.ts";
 import type { Command } from "./command.ts";
 import { formatCapture, formatEnd, hasPayload, lifespanJson, type ToldCapture, tellCapture } from "./lifespan-text.ts";
-import { formatNumber } from "./talk.ts";
+import { formatNumber, printText } from "./talk.ts";
 
 export const at: Command = {
   name: "at",
@@ -58,7 +58,7 @@ found another. A time that is short of digits means its end: 2014 is the last mo
     }
     const withHeaders = args.flag("headers");
     const told = args.flag("json") ? `${JSON.stringify(answer.toJson(withHeaders))}\n` : answer.format(withHeaders);
-    writeStandardOutput(told);
+    printText(told);
     return 0;
   },
 };

@@ -1,9 +1,9 @@
 import { isDamage, type Warning } from "../base/index.ts";
-import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
+import { nodeDisk } from "../disk/index.ts";
 import { type Orphan, OrphanFinder, type RecordCheck } from "../pipeline/index.ts";
 import { type Command, requireFiles } from "./command.ts";
-import { survey, THREADS_OPTION } from "./survey-run.ts";
-import { formatCount, formatWarning } from "./talk.ts";
+import { type SurveyResult, survey, THREADS_OPTION } from "./survey-run.ts";
+import { formatCount, formatWarning, printText } from "./talk.ts";
 
 /** What is told of each file. */
 interface FileReport {
@@ -33,32 +33,41 @@ original is not in the set is told, but is no damage.`,
     const result = await survey(requireFiles(check, args), { kind: "check", options: {} }, args, {
       onText: (text) => gathering.take(text),
       onWarning: (warning) => gathering.tell(warning),
+      skipEmpty: true,
     });
     gathering.finish();
     let orphans = 0;
     for (const orphan of finder.orphans()) {
       orphans++;
       const warning = toWarning(orphan);
-      writeStandardOutput(`${json ? JSON.stringify(warning) : formatWarning(warning)}\n`);
+      printText(`${json ? JSON.stringify(warning) : formatWarning(warning)}\n`);
     }
     const { records } = result.summary;
+    const { files } = result.summary;
     const verdict = {
+      files,
       records,
       damage: result.damage,
       orphans,
       skipped: result.skipped.length,
       sound: result.exit === 0,
     };
-    if (json) writeStandardOutput(`${JSON.stringify({ summary: verdict })}\n`);
+    if (json) printText(`${JSON.stringify({ summary: verdict })}\n`);
     else {
-      const files = formatCount(result.summary.files, "file");
-      const state = result.damage > 0 ? formatDamage(result.damage) : records > 0 ? "all sound" : "nothing checked";
       const missing = orphans > 0 ? `, ${formatCount(orphans, "revisit")} without original here` : "";
-      writeStandardOutput(`${files}, ${formatCount(records, "record")}: ${state}${missing}\n`);
+      const what = `${formatCount(files, "file")}, ${formatCount(records, "record")}`;
+      printText(`${what}: ${stateOf(result, records)}${missing}\n`);
     }
     return result.exit;
   },
 };
+
+function stateOf({ damage, skipped }: SurveyResult, records: number): string {
+  const left = skipped.length === 0 ? "" : `, ${skipped.length} skipped`;
+  if (damage > 0) return formatDamage(damage) + left;
+  if (records === 0) return `nothing checked${left}`;
+  return left === "" ? "all sound" : `sound as far as it was read${left}`;
+}
 
 function formatDamage(count: number): string {
   return formatCount(count, "finding of damage", "findings of damage");
@@ -106,8 +115,8 @@ class CheckGathering {
     const isBad = isDamage(warning);
     if (isBad) report.damage++;
     else report.notes++;
-    if (this.json) writeStandardOutput(`${JSON.stringify(warning)}\n`);
-    else if (isBad || this.notes) writeStandardOutput(`${formatWarning(warning)}\n`);
+    if (this.json) printText(`${JSON.stringify(warning)}\n`);
+    else if (isBad || this.notes) printText(`${formatWarning(warning)}\n`);
   }
 
   /** Tells what there is to tell about the file at hand. */
@@ -116,14 +125,14 @@ class CheckGathering {
     this.report = undefined;
     if (report === undefined) return;
     if (this.json) {
-      writeStandardOutput(`${JSON.stringify(report)}\n`);
+      printText(`${JSON.stringify(report)}\n`);
       return;
     }
     const digests = Object.entries(report.payloadDigests).filter(([verdict]) => verdict !== "absent");
     const held = digests.map(([verdict, n]) => `${n} ${VERDICTS[verdict] ?? verdict}`).join(", ");
     const state = report.damage > 0 ? formatDamage(report.damage) : "sound";
     const payloads = held === "" ? "" : `; payload digests: ${held}`;
-    writeStandardOutput(`${report.file}: ${formatCount(report.records, "record")}, ${state}${payloads}\n`);
+    printText(`${report.file}: ${formatCount(report.records, "record")}, ${state}${payloads}\n`);
   }
 }
 

@@ -4,10 +4,9 @@ import type { Policy } from "../dedup/index.ts";
 import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import { type DedupOptions, type DedupResult, dedup as dedupFiles } from "../pipeline/index.ts";
 import { type Arguments, type Command, type OptionSpecs, parseChoice, parseCount, requireFiles } from "./command.ts";
-import { formatCount, formatNumber, formatSize, StageLine, say, tellSkipped, tellWarning } from "./talk.ts";
+import { formatCount, formatNumber, formatSize, StageLine, say, tellSkipped, WarningTeller } from "./talk.ts";
 import { VERSION } from "./version.ts";
 
-const WARNINGS_SHOWN_MAX = 20;
 const THREADS_MAX = 256;
 
 export const POLICY_OPTIONS: OptionSpecs = {
@@ -93,12 +92,11 @@ export async function runDedup(files: readonly string[], args: Arguments, option
   const dryRun = args.flag("dry-run");
   const threads = args.text("threads");
   const line = new StageLine();
-  let shown = 0;
+  const warnings = new WarningTeller(json);
   const onWarning = (warning: Warning) => {
     if (!isDamage(warning) && warning.code !== "HT_REVISIT_ORPHAN" && warning.code !== "HT_VERIFY") return;
     line.clear();
-    if (++shown <= WARNINGS_SHOWN_MAX) tellWarning(warning, json);
-    else if (shown === WARNINGS_SHOWN_MAX + 1 && !json) say("… and more; holotype check tells all");
+    warnings.tell(warning);
   };
   const interrupted = () => {
     line.clear();

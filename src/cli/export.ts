@@ -3,13 +3,20 @@ import { ArchiveError, formatIso, type Warning } from "../base/index.ts";
 import { mimeMatcher } from "../dedup/index.ts";
 import { nodeDisk, writeStandardError, writeStandardOutput } from "../disk/index.ts";
 import { loadZstd } from "../warc/index.ts";
-import { ARCHIVE_OPTION, archiveFolder, parseAsOf, parseScope, parseSince, SCOPE_OPTIONS } from "./archive-option.ts";
+import {
+  ARCHIVE_OPTION,
+  archiveFolder,
+  parseAsOf,
+  parseScope,
+  parseSince,
+  SCOPE_OPTIONS,
+  siteOf,
+} from "./archive-option.ts";
 import { type Arguments, type Command, parseChoice, parseCount } from "./command.ts";
 import { Interruption } from "./interruption.ts";
-import { formatCount, formatNumber, formatSize, say, tellWarning } from "./talk.ts";
+import { formatCount, formatNumber, formatSize, WarningTeller } from "./talk.ts";
 import { VERSION } from "./version.ts";
 
-const WARNINGS_SHOWN_MAX = 20;
 const FORMATS = ["warc", "wacz"] as const;
 const SIZE_MIN = 1 << 20;
 
@@ -80,7 +87,7 @@ function parseOutput(args: Arguments): { output: string; format: ExportFormat } 
 
 function parseSelection(args: Arguments) {
   const [url, more] = args.positionals;
-  const [site, prefix, mime] = [args.text("site"), args.text("prefix"), args.text("mime")];
+  const [site, prefix, mime] = [siteOf(args), args.text("prefix"), args.text("mime")];
   const [from, to, slice] = [args.text("from"), args.text("to"), args.text("slice")];
   if (more !== undefined) throw new ArchiveError("HT_USAGE", "one URL at a time; --prefix and --site take more");
   if (slice !== undefined && (from ?? to) !== undefined)
@@ -118,13 +125,12 @@ const CLEAR = "\r\x1b[K";
 
 /** Tells what happens while it happens. */
 class ExportTalk implements Disposable {
-  private readonly json: boolean;
-  private shown = 0;
+  private readonly warnings: WarningTeller;
   private drawnMs = 0;
   private isDrawn = false;
 
   constructor(json: boolean) {
-    this.json = json;
+    this.warnings = new WarningTeller(json, "… and more");
   }
 
   readonly progress = ({ stage, captures, bytes }: ExportProgress): void => {
@@ -138,8 +144,7 @@ class ExportTalk implements Disposable {
 
   readonly warn = (warning: Warning): void => {
     this.clear();
-    if (++this.shown <= WARNINGS_SHOWN_MAX) tellWarning(warning, this.json);
-    else if (this.shown === WARNINGS_SHOWN_MAX + 1 && !this.json) say("… and more");
+    this.warnings.tell(warning);
   };
 
   clear(): void {

@@ -1,6 +1,6 @@
-import { writeStandardOutput } from "../disk/index.ts";
 import { type Command, requireFiles } from "./command.ts";
 import { survey, THREADS_OPTION } from "./survey-run.ts";
+import { printText } from "./talk.ts";
 
 export const ls: Command = {
   name: "ls",
@@ -15,7 +15,7 @@ length, type, id, date, uri, status, mime, payloadSize, payloadDigest (computed)
   examples: ["holotype ls samples/cabinet-2009.warc.gz", "holotype ls --json samples | head -n 3"],
   async run(args) {
     const request = { kind: "listing", options: { json: args.flag("json") } } as const;
-    const { exit } = await survey(requireFiles(ls, args), request, args, { onText: writeStandardOutput });
+    const { exit } = await survey(requireFiles(ls, args), request, args, { onText: printText });
     return exit;
   },
 };

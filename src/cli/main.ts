@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /** The command line. The only place where an error becomes an exit code. */
 import { ArchiveError } from "../base/index.ts";
-import { ClosedPipe, writeStandardError, writeStandardOutput } from "../disk/index.ts";
+import { ClosedPipe, writeStandardOutput } from "../disk/index.ts";
 import { type Command, formatHelp, parseArguments } from "./command.ts";
+import { say } from "./talk.ts";
 import { VERSION } from "./version.ts";
 
 /** Each is loaded when it is asked for: starting up is a good part of a small command's time. Some have two words. */
@@ -146,11 +147,11 @@ function tell(error: unknown, json: boolean): number {
   const exit = known ? error.exit : 1;
   if (json) {
     const told = known ? { code: error.code, message: error.message, ...error.place } : { message: String(error) };
-    writeStandardError(`${JSON.stringify({ error: { ...told, exit } })}\n`);
+    say(JSON.stringify({ error: { ...told, exit } }));
   } else {
     // A bug of ours is told with its trace.
     const text = known ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error);
-    writeStandardError(`holotype: ${text}\n`);
+    say(`holotype: ${text}`);
   }
   return exit;
 }

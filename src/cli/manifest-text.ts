@@ -1,6 +1,6 @@
 /** Manifests as the stages take them: files, or standard input where none is named; and lines as they come out. */
 import { ArchiveError } from "../base/index.ts";
-import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
+import { nodeDisk } from "../disk/index.ts";
 import {
   BY_DIGEST,
   BY_DIGEST_AND_URI,
@@ -11,6 +11,7 @@ import {
   readInputLines,
   readTextLines,
 } from "../pipeline/index.ts";
+import { printText } from "./talk.ts";
 
 export const ORDERS: Readonly<Record<string, LineOrder>> = {
   digest: BY_DIGEST,
@@ -45,7 +46,7 @@ export class LineOutput {
   }
 
   flush(): void {
-    if (this.text !== "") writeStandardOutput(this.text);
+    if (this.text !== "") printText(this.text);
     this.text = "";
   }
 }

@@ -1,8 +1,9 @@
 import { ArchiveError, DIGEST_ALGORITHMS } from "../base/index.ts";
-import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
+import { nodeDisk } from "../disk/index.ts";
 import { HalfManifest } from "../pipeline/index.ts";
 import { type Command, parseChoice, requireFiles } from "./command.ts";
 import { survey, THREADS_OPTION } from "./survey-run.ts";
+import { printText } from "./talk.ts";
 
 export const manifest: Command = {
   name: "manifest",
@@ -34,7 +35,7 @@ where there is one, and the flags say so. Lines come in the order of the input w
     } as const;
     const files = requireFiles(manifest, args);
     const path = args.text("resume");
-    if (path === undefined) return (await survey(files, request, args, { onText: writeStandardOutput })).exit;
+    if (path === undefined) return (await survey(files, request, args, { onText: printText })).exit;
     if (json) throw new ArchiveError("HT_USAGE", "only a manifest of columns can be resumed");
     using half = new HalfManifest(nodeDisk, path);
     const run = { onText: half.write, from: half.restart };

@@ -1,7 +1,7 @@
 import { ArchiveWriter, type RemovedCapture, type RemoveReport, type Selection } from "../archive/index.ts";
 import { ArchiveError, parseDigest } from "../base/index.ts";
 import { nodeDisk } from "../disk/index.ts";
-import { ARCHIVE_OPTION, archiveFolder, parseAsOf, parseSince, SCOPE_OPTIONS } from "./archive-option.ts";
+import { ARCHIVE_OPTION, archiveFolder, parseAsOf, parseSince, SCOPE_OPTIONS, siteOf } from "./archive-option.ts";
 import type { Arguments, Command } from "./command.ts";
 import { LineOutput } from "./manifest-text.ts";
 import { formatCount } from "./talk.ts";
@@ -47,7 +47,7 @@ function parseSelection(args: Arguments): Selection {
   const [digest, from, to] = [args.text("digest"), args.text("from"), args.text("to")];
   const selection = {
     url,
-    site: args.text("site"),
+    site: siteOf(args),
     prefix: args.text("prefix"),
     sha256: digest === undefined ? undefined : parseSha256(digest),
   };

@@ -13,10 +13,9 @@ import {
   type SubsetResult,
 } from "../pipeline/index.ts";
 import { type Arguments, type Command, parseCount, requireFiles } from "./command.ts";
-import { formatCount, formatNumber, formatSize, StageLine, say, tellSkipped, tellWarning } from "./talk.ts";
+import { formatCount, formatNumber, formatSize, StageLine, say, tellSkipped, WarningTeller } from "./talk.ts";
 
 const THREADS_MAX = 256;
-const WARNINGS_SHOWN_MAX = 20;
 
 export const restore: Command = {
   name: "restore",
@@ -133,11 +132,12 @@ function parseFilter(args: Arguments): SubsetFilter | undefined {
 class RestoreTalk {
   private readonly line: StageLine;
   private readonly json: boolean;
-  private shown = 0;
+  private readonly warnings: WarningTeller;
 
   constructor(line: StageLine, json: boolean) {
     this.line = line;
     this.json = json;
+    this.warnings = new WarningTeller(json);
   }
 
   readonly progress = ({ stage, done, total }: RestoreProgress): void =>
@@ -146,8 +146,7 @@ class RestoreTalk {
   readonly warn = (warning: Warning): void => {
     if (!isDamage(warning) && warning.code !== "HT_CORRUPT" && warning.code !== "HT_REVISIT_ORPHAN") return;
     this.line.clear();
-    if (++this.shown <= WARNINGS_SHOWN_MAX) tellWarning(warning, this.json);
-    else if (this.shown === WARNINGS_SHOWN_MAX + 1 && !this.json) say("… and more; holotype check tells all");
+    this.warnings.tell(warning);
   };
 
   readonly skip = (skipped: SkippedInput): void => {

@@ -1,5 +1,5 @@
 /** What `ls`, `check`, `index` and `manifest` share: inputs, threads, progress, warnings, and the exit code of it all. */
-import { isDamage, type Warning } from "../base/index.ts";
+import { ArchiveError, isDamage, type Warning } from "../base/index.ts";
 import { nodeDisk } from "../disk/index.ts";
 import {
   findInputs,
@@ -10,9 +10,8 @@ import {
   type TaskRequest,
 } from "../pipeline/index.ts";
 import { type Arguments, type OptionSpecs, parseCount } from "./command.ts";
-import { ProgressLine, say, tellSkipped, tellWarning } from "./talk.ts";
+import { ProgressLine, tellSkipped, WarningTeller } from "./talk.ts";
 
-const WARNINGS_SHOWN_MAX = 20;
 const THREADS_MAX = 256;
 
 export const THREADS_OPTION: OptionSpecs = {
@@ -33,6 +32,8 @@ export interface SurveyRun {
   readonly onText: (text: string | Uint8Array) => void;
   /** Where the command tells warnings itself. */
   readonly onWarning?: (warning: Warning) => void;
+  /** An input in which there is no record is one that was skipped. */
+  readonly skipEmpty?: boolean;
   /** Which of the inputs are still to be done; default all. */
   readonly from?: (inputs: readonly Input[]) => readonly Input[];
 }
@@ -55,7 +56,7 @@ export async function survey(
   const progress = new ProgressLine();
   const json = args.flag("json");
   let damage = 0;
-  let shown = 0;
+  const warnings = new WarningTeller(json);
   const onSkip = (input: SkippedInput) => {
     skipped.push(input);
     progress.clear();
@@ -66,15 +67,16 @@ export async function survey(
     if (isBad) damage++;
     progress.clear();
     if (run.onWarning !== undefined) run.onWarning(warning);
-    else if (isBad && shown++ <= WARNINGS_SHOWN_MAX) {
-      if (shown <= WARNINGS_SHOWN_MAX) tellWarning(warning, json);
-      else if (!json) say("… and more; holotype check tells all");
-    }
+    else if (isBad) warnings.tell(warning);
   };
   const threads = parseCount("threads", args.text("threads") ?? "1", 1, THREADS_MAX);
   const all = takeInputs(files, onSkip);
   const inputs = run.from === undefined ? all : run.from(all);
-  const options = { threads, onText: run.onText, onWarning, onSkip, onProgress: progress.update };
+  const onInputDone = ({ name }: Input, records: number) => {
+    if (run.skipEmpty !== true || records > 0 || skipped.some((other) => other.name === name)) return;
+    onSkip({ name, error: new ArchiveError("HT_FORMAT_UNKNOWN", `${name}: there is no record in it`, { file: name }) });
+  };
+  const options = { threads, onText: run.onText, onWarning, onSkip, onInputDone, onProgress: progress.update };
   const summary = await runTask(nodeDisk, inputs, request, options);
   progress.clear();
   return { summary, damage, skipped, exit: damage > 0 ? 4 : skipped.length > 0 ? 3 : 0 };

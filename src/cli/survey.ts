@@ -3,9 +3,8 @@ import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import { type Estimate, type SkippedInput, type SurveyReport, surveyInputs } from "../pipeline/index.ts";
 import { type Command, parseCount, requireFiles } from "./command.ts";
 import { THREADS_OPTION, takeInputs } from "./survey-run.ts";
-import { formatCount, formatNumber, formatSize, ProgressLine, say, tellSkipped, tellWarning } from "./talk.ts";
+import { formatCount, formatNumber, formatSize, ProgressLine, tellSkipped, WarningTeller } from "./talk.ts";
 
-const WARNINGS_SHOWN_MAX = 20;
 const THREADS_MAX = 256;
 const SEED_MAX = 2 ** 48;
 /** With fewer contents the interval says more about the sample than about the files. */
@@ -35,16 +34,17 @@ so all copies of it are in the sample or none, in whatever files they lie. Each 
     const progress = new ProgressLine();
     let skipped = 0;
     let damage = 0;
+    const warnings = new WarningTeller(json);
     const onSkip = (input: SkippedInput) => {
       skipped++;
       progress.clear();
       tellSkipped(input, json);
     };
     const onWarning = (warning: Warning) => {
-      if (!isDamage(warning) || ++damage > WARNINGS_SHOWN_MAX + 1) return;
+      if (!isDamage(warning)) return;
+      damage++;
       progress.clear();
-      if (damage <= WARNINGS_SHOWN_MAX) tellWarning(warning, json);
-      else if (!json) say("… and more; holotype check tells all");
+      warnings.tell(warning);
     };
     const inputs = takeInputs(files, onSkip);
     const options = { sample, seed, threads, onWarning, onSkip, onProgress: progress.update };

@@ -1,4 +1,5 @@
 /** Talk to people goes to standard error: progress on a terminal, warnings, summaries. Data goes to standard output. */
+import { isatty } from "node:tty";
 import { formatPlace, type Warning } from "../base/index.ts";
 import { ClosedPipe, writeStandardError, writeStandardOutput } from "../disk/index.ts";
 import type { DedupProgress, RunProgress, SkippedInput } from "../pipeline/index.ts";
@@ -28,8 +29,22 @@ export function report(text: string): void {
   }
 }
 
+/** All control characters but tabs and line ends. */
+const CONTROLS = /[^\P{Cc}\t\n]/gu;
+
+/** A text in which a terminal finds nothing to obey: names and addresses are what somebody put on the web. */
+export function escapeControls(text: string): string {
+  return text.replace(CONTROLS, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}
+
+/** Prints lines of text: as they are for a program or a file, and so that it obeys nothing in them for a terminal. */
+export function printText(text: string | Uint8Array): void {
+  if (!isatty(1)) writeStandardOutput(text);
+  else writeStandardOutput(escapeControls(typeof text === "string" ? text : Buffer.from(text).toString()));
+}
+
 export function say(line: string): void {
-  writeStandardError(`${line}\n`);
+  writeStandardError(`${escapeControls(line)}\n`);
 }
 
 const REDRAW_MS = 200;
@@ -114,6 +129,26 @@ export function formatSkipped({ name, error }: SkippedInput): string {
 /** As one line of JSON where the command was asked for that. */
 export function tellWarning(warning: Warning, json: boolean): void {
   say(json ? JSON.stringify({ warning }) : formatWarning(warning));
+}
+
+const WARNINGS_SHOWN_MAX = 20;
+
+/** Tells warnings: for people the first ones, for programs all. */
+export class WarningTeller {
+  private readonly json: boolean;
+  private readonly more: string;
+  private shown = 0;
+
+  constructor(json: boolean, more = "… and more; holotype check tells all") {
+    this.json = json;
+    this.more = more;
+  }
+
+  tell(warning: Warning): void {
+    this.shown++;
+    if (this.json || this.shown <= WARNINGS_SHOWN_MAX) tellWarning(warning, this.json);
+    else if (this.shown === WARNINGS_SHOWN_MAX + 1) say(this.more);
+  }
 }
 
 export function tellSkipped(skipped: SkippedInput, json: boolean): void {

@@ -10,7 +10,7 @@ import { DedupRun } from "./dedup-run.ts";
 import { isUrl } from "./http-source.ts";
 import { findInputs, type Input, type SkippedInput, STANDARD_INPUT } from "./inputs.ts";
 import type { JobFile } from "./job-files.ts";
-import { JOB_FORMAT, JobFolder, type JobState } from "./job-folder.ts";
+import { JOB_FORMAT, JOB_NAME, JobFolder, type JobState, jobFolderIn } from "./job-folder.ts";
 import { checkKnown } from "./known-index.ts";
 
 export interface DedupOptions {
@@ -89,6 +89,7 @@ export async function dedup(disk: Disk, names: readonly string[], options: Dedup
   // Mistakes are found now, not when all has been read: a job keeps what it was asked for.
   mimeFilter(options.policy ?? {});
   for (const path of options.known ?? []) checkKnown(disk, path, options.digest ?? "sha256");
+  if (options.plan !== undefined) disk.open(options.plan, "read").close();
   const skipped: SkippedInput[] = [];
   const onSkip = (input: SkippedInput) => {
     skipped.push(input);
@@ -102,8 +103,9 @@ export async function dedup(disk: Disk, names: readonly string[], options: Dedup
     throw new ArchiveError("HT_USAGE", message, { file: inputs[0]!.path });
   }
   using scratch = options.dryRun === true ? scratchFolder(disk) : undefined;
-  const folder = scratch?.path ?? options.job ?? jobFolderFor(inputs, options);
-  using job = openJob(disk, folder, inputs, options);
+  const state = jobState(inputs, options);
+  const folder = scratch?.path ?? options.job ?? jobFolderFor(disk, inputs, options, state);
+  using job = JobFolder.open(disk, folder, () => ({ state, files: listFiles(disk, inputs, folder, options.output) }));
   return await new DedupRun(disk, job, inputs, options, skipped).run();
 }
 
@@ -157,7 +159,7 @@ function ownerOf(disk: Disk, path: string): string | undefined {
   for (let folder = dirname(absolute(path)); ; folder = dirname(folder)) {
     for (const name of OWNERS) {
       if (disk.stat(`${folder}/${name}`) !== undefined) {
-        return `part of ${folder} (there is a ${name}); what it holds is kept once already`;
+        return `part of ${folder}, as ${name} there says; what it holds is kept once already`;
       }
     }
     if (folder === dirname(folder)) return undefined;
@@ -176,7 +178,7 @@ function leaveOutOutput(
   disk: Disk,
   inputs: readonly Input[],
   names: readonly string[],
-  { output, job = `${output}/holotype-job` }: DedupOptions,
+  { output, job = `${output}/${JOB_NAME}` }: DedupOptions,
 ): readonly Input[] {
   if (output === undefined) return inputs;
   const folder = `${absolute(output)}/`;
@@ -198,32 +200,30 @@ function commonFolder(inputs: readonly Input[]): string {
   return common;
 }
 
-function jobFolderFor(inputs: readonly Input[], { output }: DedupOptions): string {
-  return `${output ?? commonFolder(inputs)}/holotype-job`;
+/** A collection that grows is deduplicated in place again and again; a folder for output is written once. */
+function jobFolderFor(disk: Disk, inputs: readonly Input[], { output }: DedupOptions, state: JobState): string {
+  return output === undefined ? jobFolderIn(disk, commonFolder(inputs), state) : `${output}/${JOB_NAME}`;
 }
 
-function openJob(disk: Disk, folder: string, inputs: readonly Input[], options: DedupOptions): JobFolder {
+function jobState(inputs: readonly Input[], options: DedupOptions): JobState {
   const { output, digest = "sha256", policy = {}, compare = true, known = [], clock = systemClock } = options;
-  return JobFolder.open(disk, folder, () => {
-    const bytes = inputs.reduce((sum, input) => sum + (input.size ?? 0), 0);
-    const stretch = Math.ceil(bytes / BYTES_A_LINE / STRETCHES);
-    const state: JobState = {
-      format: JOB_FORMAT,
-      startedMs: clock.now(),
-      settings: {
-        digest,
-        policy,
-        output: output === undefined ? undefined : absolute(output),
-        compare,
-        known: known.map((path) => absolute(path)),
-        plan: options.plan === undefined ? undefined : absolute(options.plan),
-      },
-      // The same names mean other files where the command is run from another folder.
-      inputs: inputs.map(({ name }) => (isUrl(name) ? name : absolute(name))),
-      stretchSize: Math.min(Math.max(stretch, STRETCH_SIZE_MIN), STRETCH_SIZE_MAX),
-    };
-    return { state, files: listFiles(disk, inputs, folder, output) };
-  });
+  const bytes = inputs.reduce((sum, input) => sum + (input.size ?? 0), 0);
+  const stretch = Math.ceil(bytes / BYTES_A_LINE / STRETCHES);
+  return {
+    format: JOB_FORMAT,
+    startedMs: clock.now(),
+    settings: {
+      digest,
+      policy,
+      output: output === undefined ? undefined : absolute(output),
+      compare,
+      known: known.map((path) => absolute(path)),
+      plan: options.plan === undefined ? undefined : absolute(options.plan),
+    },
+    // The same names mean other files where the command is run from another folder.
+    inputs: inputs.map(({ name }) => (isUrl(name) ? name : absolute(name))),
+    stretchSize: Math.min(Math.max(stretch, STRETCH_SIZE_MIN), STRETCH_SIZE_MAX),
+  };
 }
 
 /** The files behind the inputs, each with the place of its output and its ledger. A WACZ is one file with many inputs. */

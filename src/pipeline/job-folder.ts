@@ -31,6 +31,38 @@ export interface JobState {
   readonly stretchSize: number;
 }
 
+/** What a job folder is called where nobody has named it; the second one in a folder ends in -2, and so on. */
+export const JOB_NAME = "holotype-job";
+
+/** The job folders in a folder, the oldest first. */
+export function jobFoldersIn(disk: Disk, folder: string): string[] {
+  if (disk.stat(folder)?.kind !== "folder") return [];
+  const numbered = disk.list(folder).flatMap(({ name, kind }) => {
+    const found = kind === "folder" ? NUMBERED_JOB.exec(name) : null;
+    return found === null ? [] : [{ path: `${folder}/${name}`, number: Number(found[1] ?? 1) }];
+  });
+  return numbered.sort((one, other) => one.number - other.number).map(({ path }) => path);
+}
+
+const NUMBERED_JOB = /^holotype-job(?:-([1-9]\d{0,5}))?$/;
+
+/**
+ * Where a job is kept in a folder: in the one that is this job; else in one behind those that are finished, which must
+ * stay, since their ledgers prove the undo. One that is neither stands in the way, and who opens it learns of that.
+ */
+export function jobFolderIn(disk: Disk, folder: string, wanted: JobState): string {
+  const there = jobFoldersIn(disk, folder);
+  const same = there.findLast((path) => {
+    const state = readState(disk, `${path}/job.json`);
+    return state !== undefined && differenceOf(state, wanted) === undefined;
+  });
+  const last = there.at(-1);
+  if (same !== undefined || last === undefined) return same ?? `${folder}/${JOB_NAME}`;
+  if (!isFinished(disk, last)) return last;
+  const number = Number(NUMBERED_JOB.exec(last.slice(folder.length + 1))?.[1] ?? 1);
+  return `${folder}/${JOB_NAME}-${number + 1}`;
+}
+
 const FOLDERS = ["manifest", "resolved", "ledger"] as const;
 const RESULTS = ["sorted.tsv", "plan.tsv", "copies.tsv", "report.html", "result.json", "report.json"] as const;
 /** How the name of a ledger ends that is not finished. */
@@ -69,7 +101,9 @@ export class JobFolder implements Disposable {
       }
       const difference = differenceOf(there, wanted.state);
       if (difference !== undefined) {
-        const advice = "finish that with its own command, or choose another folder with --job";
+        const advice = isFinished(disk, path)
+          ? "it is finished, so choose another folder with -o, or with --job"
+          : "finish that with its own command, or choose another folder with --job";
         const warning = "keep this one: its ledger proves the undo";
         const message = `${path} holds another job (${difference}); ${advice} (${warning})`;
         throw new ArchiveError("HT_EXISTS", message, { file: path });
@@ -130,6 +164,10 @@ function refuseForeign(disk: Disk, path: string): void {
   if (foreign === undefined) return;
   const message = `${foreign}: there already, and no job.json beside it; choose another folder with --job`;
   throw new ArchiveError("HT_EXISTS", message, { file: foreign });
+}
+
+function isFinished(disk: Disk, path: string): boolean {
+  return disk.stat(`${path}/report.json`) !== undefined;
 }
 
 function readState(disk: Disk, path: string): JobState | undefined {

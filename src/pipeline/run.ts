@@ -16,8 +16,8 @@ export interface RunOptions {
   readonly onWarning?: (warning: Warning) => void;
   readonly onSkip?: (skipped: SkippedInput) => void;
   readonly onProgress?: (progress: RunProgress) => void;
-  /** All text of this input has been handed out. */
-  readonly onInputDone?: (input: Input) => void;
+  /** All text of this input has been handed out; of so many records. */
+  readonly onInputDone?: (input: Input, records: number) => void;
 }
 
 export interface RunProgress {
@@ -72,6 +72,8 @@ export class Gatherer {
   private readonly bytesTotal: number;
   private bytesDone = 0;
   private records = 0;
+  /** Of the input at hand. */
+  private inputRecords = 0;
   private skipped = 0;
   private readonly files: number;
 
@@ -104,12 +106,15 @@ export class Gatherer {
 
   finish(part: Part, records: number, error: ArchiveError | undefined): void {
     this.records += records;
+    this.inputRecords += records;
     this.bytesDone += Math.min(part.end, part.input.size ?? 0) - part.start;
     if (error !== undefined) {
       this.skipped++;
       this.options.onSkip?.({ name: part.input.name, error });
     }
-    if (part.end === Number.POSITIVE_INFINITY) this.options.onInputDone?.(part.input);
+    if (part.end !== Number.POSITIVE_INFINITY) return;
+    this.options.onInputDone?.(part.input, this.inputRecords);
+    this.inputRecords = 0;
   }
 
   summary(): RunSummary {

@@ -13,6 +13,7 @@ export {
   type TimelineOptions,
   TimelineSnapshot,
   TimelineWriter,
+  timelineExists,
   VALUE_SIZE_MAX,
 } from "./timeline.ts";
 export type {

@@ -82,6 +82,11 @@ function openFile(disk: Disk, folder: string, mode: "read" | "update", cacheByte
   return PageFile.open(disk, join(folder, NAME), mode, cacheBytes ?? CACHE_BYTES_DEFAULT);
 }
 
+/** Whether there is a timeline in the folder. */
+export function timelineExists(disk: Disk, folder: string): boolean {
+  return disk.stat(join(folder, NAME)) !== undefined;
+}
+
 /** Opens the timeline as of its last commit. HT_NOT_FOUND where there is none. */
 export function openTimeline(disk: Disk, folder: string, options: TimelineOptions = {}): TimelineSnapshot {
   const pages = openFile(disk, folder, "read", options.cacheBytes);

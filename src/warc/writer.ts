@@ -135,6 +135,8 @@ export class WarcWriter {
     let crc = 0;
     let size = 0;
     const count = (piece: Uint8Array) => {
+      // Node itself would end the process, without a word that a program could hear.
+      if (!(piece instanceof Uint8Array)) throw new TypeError("a record is written from bytes");
       // Node's crc32 forgets what came before an empty piece.
       if (piece.length > 0) crc = crc32(piece, crc);
       size += piece.length;

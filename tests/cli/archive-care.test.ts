@@ -61,6 +61,13 @@ describe("holotype remove", () => {
     expect(json(archive, "history", GUESTBOOK)).toHaveLength(3);
   });
 
+  it("counts with --dry-run the contents that would go", () => {
+    const summary = (...more: readonly string[]) =>
+      json(archive, "remove", ...more, "--dry-run").at(-1)!["summary"] as { contents: number };
+    expect(summary(GUESTBOOK)).toMatchObject({ captures: 4, contents: 2, dryRun: true });
+    expect(summary(PRESS)).toMatchObject({ contents: 0 });
+  });
+
   it("wants a reason, and one selection that finds something", () => {
     expect(run(archive, "remove", GUESTBOOK)).toMatchObject({ exit: 2 });
     expect(run(archive, "remove", "--reason", "none")).toMatchObject({ exit: 2 });
@@ -130,6 +137,21 @@ it("leaves nothing of what was removed on the disk, however little it is", () =>
   expect(run(archive, "compact")).toMatchObject({ exit: 0 });
   expect(held().some((line) => line.includes(GUESTBOOK))).toBe(false);
   expect(run(archive, "doctor", "--scrub").out).toMatch(SOUND);
+});
+
+it("says what to do where a timeline is lost, and makes no empty one", () => {
+  const archive = filled();
+  const before = answers(archive);
+  rmSync(join(archive, "timeline-1"), { recursive: true });
+  for (const command of [["stats"], ["slice", "2014"], ["doctor"], ["add", SAMPLES]]) {
+    const { exit, err } = run(archive, ...command);
+    expect({ exit, err }).toEqual({
+      exit: 23,
+      err: expect.stringContaining("`holotype rebuild` makes it anew") as string,
+    });
+  }
+  expect(run(archive, "rebuild").exit).toBe(0);
+  expect(answers(archive)).toEqual(before);
 });
 
 describe("holotype rebuild", () => {

@@ -65,7 +65,7 @@ describe("check on what is sound", () => {
     ]);
     expect(findings.map(({ code }) => code)).toEqual(["HT_DIGEST_UNKNOWN"]);
     expect({ summary, exit }).toEqual({
-      summary: { records: 5, damage: 0, orphans: 0, skipped: 0, sound: true },
+      summary: { files: 1, records: 5, damage: 0, orphans: 0, skipped: 0, sound: true },
       exit: 0,
     });
     const people = holotype(["check", path]).out;
@@ -169,5 +169,23 @@ describe("check on oddities", () => {
     const originals = put(folder, "originals.warc.gz", warcFile([response("http://a.example/", "one")]));
     expect(check(revisits, originals).summary).toMatchObject({ orphans: 0 });
     expect(check(originals, revisits, "--threads", "2").summary).toMatchObject({ orphans: 0 });
+  });
+});
+
+describe("check on what holds nothing", () => {
+  const empty = put(folder, "empty.warc.gz", Buffer.alloc(0));
+
+  it.each(["1", "2"])("does not call it sound, with %s threads", (threads) => {
+    const { exit, out, err } = holotype(["check", "-j", threads, SAMPLE, empty]);
+    expect(exit).toBe(3);
+    expect(linesOf(out).at(-1)).toMatch(/^2 files, \d+ records: sound as far as it was read, 1 skipped$/);
+    expect(err).toBe(`skipped ${empty}: there is no record in it (HT_FORMAT_UNKNOWN)\n`);
+    expect(check(empty)).toMatchObject({ exit: 3, summary: { files: 1, records: 0, skipped: 1, sound: false } });
+  });
+
+  it("tells names so that a terminal obeys nothing in them", () => {
+    const { err } = holotype(["check", "\x1b[2Jgone.warc"]);
+    expect(err).toContain("\\x1b[2Jgone.warc");
+    expect(err).not.toContain("\x1b");
   });
 });

@@ -148,6 +148,38 @@ describe("dedup in place", () => {
   });
 });
 
+describe("a collection that grows", () => {
+  it("is deduplicated in place again, and comes back byte for byte", () => {
+    const grown = join(folder, "grown");
+    mkdirSync(grown);
+    const names = [...NAMES].sort();
+    const steps = [names.slice(0, 2), names.slice(2)];
+    for (const [i, step] of steps.entries()) {
+      for (const name of step) cpSync(join(SAMPLES, name), join(grown, name));
+      expect(holotype(["dedup", grown, "--in-place"]).exit).toBe(0);
+      expect(existsSync(join(grown, i === 0 ? "holotype-job" : "holotype-job-2", "report.json"))).toBe(true);
+    }
+    const again = holotype(["dedup", grown, "--in-place"]);
+    expect(again).toMatchObject({ exit: 0, err: expect.stringContaining("nothing is left to do") as string });
+    const back = join(folder, "grown-back");
+    expect(holotype(["restore", grown, "-o", back]).exit).toBe(0);
+    for (const name of names)
+      expect(readFileSync(join(back, name)).equals(readFileSync(join(SAMPLES, name)))).toBe(true);
+  });
+
+  it("keeps out of the segments of an archive that lies in it", () => {
+    const home = join(folder, "home");
+    mkdirSync(home);
+    for (const name of NAMES) cpSync(join(SAMPLES, name), join(home, name));
+    const archive = join(home, "archive");
+    expect(run(["add", SAMPLES, "--archive", archive]).exit).toBe(0);
+    const { exit, err } = holotype(["dedup", home, "--in-place"]);
+    expect(exit).toBe(3);
+    expect(err).toMatch(/skipped .*000001\.warc\.gz: part of .*archive, as archive\.json there says/);
+    expect(run(["doctor", "--scrub", "--archive", archive]).exit).toBe(0);
+  });
+});
+
 describe("policies on the command line", () => {
   it("are understood", () => {
     const output = join(folder, "policies");

@@ -13,9 +13,6 @@ interface Shelved {
   readonly places: readonly string[];
 }
 
-/** What a job folder is called by default. */
-export const JOB_FOLDER = "holotype-job";
-
 export class LedgerShelf {
   private readonly byName = new Map<string, Shelved[]>();
   private readonly disk: Disk;

@@ -5,8 +5,9 @@
 import { resolve as absolute, dirname, relative } from "node:path";
 import { ArchiveError, type Warning } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
+import { jobFoldersIn } from "../job-folder.ts";
 import type { RestoredFile, RestoreJob } from "./job.ts";
-import { JOB_FOLDER, LedgerShelf } from "./ledger.ts";
+import { LedgerShelf } from "./ledger.ts";
 import { type RestoreGround, type RestoreOutcome, type RestoreRunOptions, runRestore } from "./run.ts";
 
 export interface RestoreOptions extends RestoreRunOptions {
@@ -63,7 +64,7 @@ function openShelf(disk: Disk, names: readonly string[], options: RestoreOptions
     throw new ArchiveError("HT_NOT_FOUND", `${job}: no such folder`, { file: job });
   }
   const beside = names.map((name) => (disk.stat(name)?.kind === "folder" ? name : dirname(name)));
-  const folders = job === undefined ? beside.map((folder) => `${folder}/${JOB_FOLDER}`) : [job];
+  const folders = job === undefined ? beside.flatMap((folder) => jobFoldersIn(disk, folder)) : [job];
   for (const folder of new Set(folders)) {
     if (disk.stat(`${folder}/job.json`) !== undefined && disk.stat(`${folder}/report.json`) === undefined) {
       onTell?.(`the deduplication in ${folder} is not finished; what it has written is restored`);
