@@ -196,7 +196,7 @@ export class ArchiveCore {
   /** Enters what the journal and the segments tell and the catalogue does not. */
   private catchUp(): void {
     const { catalogue, disk, paths } = this;
-    mendJournal(disk, paths.journal);
+    mendJournal(disk, paths.journal, catalogue.state.journal, catalogue.state.timelineCommit > 0);
     // A catalogue without any commit may have been lost, and one that is unfinished does not know all segments: then
     // nothing says that what it does not know was never acknowledged.
     const isAfresh = catalogue.state.timelineCommit === 0 || catalogue.state.unfinished > 0;

@@ -65,14 +65,34 @@ export function* readJournal(disk: Disk, path: string, known = 0): Generator<Jou
   }
 }
 
-/** Cuts off what has no line end. */
-export function mendJournal(disk: Disk, path: string): void {
+/**
+ * Cuts off what was being written when the power went: from the first line on that is none, or has no end. An append is
+ * durable before the next one begins, so nothing behind such a line was ever told to be there. Lines that the catalogue
+ * knows are not looked at; where that may have been lost (`isSure` is false), a line with whole ones behind it may as well
+ * have rotted, and stays.
+ */
+export function mendJournal(disk: Disk, path: string, known: number, isSure: boolean): void {
   if (disk.stat(path) === undefined) return;
-  const text = readText(disk, path);
-  if (text === "" || text.endsWith("\n")) return;
   using file = disk.open(path, "update");
-  file.truncate(Buffer.byteLength(text.slice(0, text.lastIndexOf("\n") + 1)));
+  const bytes = Buffer.alloc(file.size());
+  file.read(bytes, 0);
+  // Whatever the bytes are, a character stands for one of them.
+  const lines = bytes.toString("latin1").split("\n");
+  const last = lines.pop()!;
+  const broken = lines.findIndex((line, i) => i >= known && !isEntry(line));
+  if (broken < 0 && last === "") return;
+  if (broken >= 0 && !isSure && lines.slice(broken).some(isEntry)) return;
+  const kept = broken < 0 ? lines : lines.slice(0, broken);
+  file.truncate(kept.reduce((size, line) => size + line.length + 1, 0));
   file.sync();
+}
+
+function isEntry(line: string): boolean {
+  try {
+    return typeof JSON.parse(line) === "object";
+  } catch {
+    return false;
+  }
 }
 
 /** Durable when it returns. */

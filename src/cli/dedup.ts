@@ -37,7 +37,9 @@ export function parsePolicy(args: Arguments): Policy {
 export function parseTarget(args: Arguments): string | undefined {
   const output = args.text("output");
   if ((output !== undefined) === args.flag("in-place")) {
-    throw new ArchiveError("HT_USAGE", "say where the output goes: -o DIR or --in-place");
+    const advice =
+      output === undefined ? "say where the output goes: -o DIR or --in-place" : "-o or --in-place, not both";
+    throw new ArchiveError("HT_USAGE", advice);
   }
   return output?.replace(/(?<=.)\/+$/, "");
 }

@@ -1,4 +1,5 @@
 import { ArchiveError } from "../base/index.ts";
+import { nodeDisk } from "../disk/index.ts";
 import { formatContentKey, STORE_MODES, type StoreItem, type StoreResult } from "../store/index.ts";
 import { type Arguments, type Command, parseChoice, requireFiles } from "./command.ts";
 import { Interruption } from "./interruption.ts";
@@ -33,6 +34,11 @@ regular (signature and size), compare (all bytes), force-new (nothing). A folder
   async run(args) {
     const files = requireFiles(storePut, args);
     const mode = parseChoice("mode", args.text("mode"), STORE_MODES);
+    // A mistake in all names makes no volume.
+    const first = files[0]!;
+    if (files.every((name) => name !== "-" && nodeDisk.stat(name) === undefined)) {
+      throw new ArchiveError("HT_NOT_FOUND", `${first}: no such file`, { file: first });
+    }
     using input = new StandardInput();
     // Before anything else: whoever types it should not keep others from the store, and can stop it as usual.
     const typed = files.includes("-") ? input.read() : undefined;

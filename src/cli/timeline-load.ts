@@ -39,6 +39,8 @@ function run(args: Arguments): number {
   if (folder === undefined || names.length === 0) {
     throw new ArchiveError("HT_USAGE", `a folder and files: holotype timeline load ${timelineLoad.usage}`);
   }
+  const absent = names.find((name) => name !== "-" && nodeDisk.stat(name) === undefined);
+  if (absent !== undefined) throw new ArchiveError("HT_NOT_FOUND", `${absent}: no such file`, { file: absent });
   const commitEvery = parseCount("commit-every", args.text("commit-every")!, 1, 1e9);
   using writer = TimelineWriter.open(nodeDisk, folder, {
     pageSize: parseCount("page-size", args.text("page-size")!, 256, 1 << 20),

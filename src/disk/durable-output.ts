@@ -44,6 +44,10 @@ export class DurableOutput implements ByteSink, Disposable {
     // Told before the long work; the rename will see to it that nothing came between.
     if (present !== undefined && !replace)
       throw new ArchiveError("HT_EXISTS", `${path}: there already`, { file: path });
+    const folder = dirname(path);
+    if (present === undefined && disk.stat(folder) === undefined) {
+      throw new ArchiveError("HT_NOT_FOUND", `${folder}: no such folder`, { file: folder });
+    }
     const partial = partialPath(path, options.random ?? systemRandom);
     return new DurableOutput(disk, path, replace, disk.open(partial, "create", present?.permissions));
   }

@@ -167,7 +167,7 @@ function refuseForeign(disk: Disk, path: string): void {
 }
 
 function isFinished(disk: Disk, path: string): boolean {
-  return disk.stat(`${path}/report.json`) !== undefined;
+  return ["job.json", "report.json"].every((name) => disk.stat(`${path}/${name}`) !== undefined);
 }
 
 function readState(disk: Disk, path: string): JobState | undefined {
