@@ -31,7 +31,12 @@ them, also those that dedup found there, becomes the full record that it stands 
   options: {
     output: { type: "string", short: "o", value: "DIR", help: "folder for the restored files" },
     originals: { type: "string", multiple: true, value: "FILE", help: "more files or folders that may hold originals" },
-    job: { type: "string", value: "DIR", help: "job folder of the dedup (default: holotype-job beside the files)" },
+    job: {
+      type: "string",
+      multiple: true,
+      value: "DIR",
+      help: "job folder of a dedup (default: those beside the files)",
+    },
     host: { type: "string", multiple: true, value: "HOST", help: "only this host; *.HOST with all below it" },
     url: { type: "string", multiple: true, value: "PREFIX", help: "only URLs that begin like this" },
     from: { type: "string", value: "TIME", help: "only captures from this time on" },
@@ -68,7 +73,7 @@ async function runRestore(names: readonly string[], args: Arguments, line: Stage
   const talk = new RestoreTalk(line, json);
   const result = await restoreFiles(nodeDisk, names, {
     ...parseOptions(args, talk),
-    job: args.text("job"),
+    jobs: args.list("job"),
     onFile: talk.file,
     onTell: talk.tell,
   });
@@ -84,7 +89,7 @@ async function runSubset(
   filter: SubsetFilter,
   line: StageLine,
 ): Promise<number> {
-  if (args.text("job") !== undefined) throw new ArchiveError("HT_USAGE", "--job is of no use for a subset");
+  if (args.list("job").length > 0) throw new ArchiveError("HT_USAGE", "--job is of no use for a subset");
   const json = args.flag("json");
   const talk = new RestoreTalk(line, json);
   const result = await restoreSubset(nodeDisk, names, { ...parseOptions(args, talk), filter, onFile: talk.file });

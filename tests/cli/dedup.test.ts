@@ -167,6 +167,22 @@ describe("a collection that grows", () => {
       expect(readFileSync(join(back, name)).equals(readFileSync(join(SAMPLES, name)))).toBe(true);
   });
 
+  it("comes back job by job where an older file came later", () => {
+    const grown = join(folder, "grown-backwards");
+    mkdirSync(grown);
+    const names = [...NAMES].sort();
+    for (const name of names.slice(1)) cpSync(join(SAMPLES, name), join(grown, name));
+    expect(holotype(["dedup", grown, "--in-place"]).exit).toBe(0);
+    cpSync(join(SAMPLES, names[0]!), join(grown, names[0]!));
+    expect(holotype(["dedup", grown, "--in-place"]).exit).toBe(0);
+    const [once, twice] = [join(folder, "undone-once"), join(folder, "undone-twice")];
+    expect(holotype(["restore", grown, "-o", once]).out).toContain("of an earlier dedup left");
+    expect(holotype(["restore", once, "-o", twice, "--job", join(grown, "holotype-job")]).exit).toBe(0);
+    for (const name of names) {
+      expect(readFileSync(join(twice, name)).equals(readFileSync(join(SAMPLES, name))), name).toBe(true);
+    }
+  });
+
   it("keeps out of the segments of an archive that lies in it", () => {
     const home = join(folder, "home");
     mkdirSync(home);

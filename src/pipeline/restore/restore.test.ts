@@ -201,7 +201,7 @@ describe("restore without a ledger", () => {
     for (const name of Object.keys(FILES)) write(disk, `${root}/moved/${name}`, read(disk, `${root}/out/${name}`));
     const { files } = await restore(disk, [`${root}/moved`], {
       output: `${root}/back`,
-      job: `${root}/out/holotype-job`,
+      jobs: [`${root}/out/holotype-job`],
     });
     expect(files.map(({ state }) => state)).toEqual(["identical", "identical", "identical"]);
   });
@@ -231,7 +231,7 @@ describe("restore without a ledger", () => {
       `HT_CORRUPT ${root}/out/holotype-job/ledger/000002.tsv`,
     ]);
     expect(files.map(({ state }) => state)).toEqual(["identical", "equal", "identical"]);
-    await expect(back({ job: `${root}/nowhere`, output: `${root}/other` })).rejects.toMatchObject({
+    await expect(back({ jobs: [`${root}/nowhere`], output: `${root}/other` })).rejects.toMatchObject({
       code: "HT_NOT_FOUND",
     });
     write(disk, `${root}/out/holotype-job/ledger/000002.tsv`, Buffer.from('{"format":"holotype-ledger/9"}\n'));
@@ -329,7 +329,10 @@ describe("restore again", () => {
     ]);
     expect(read(disk, `${root}/once/b.warc.gz`).equals(b)).toBe(true);
     expect(read(disk, `${root}/once/c.warc.gz`).equals(c)).toBe(true);
-    const never = await restore(disk, [`${root}/once`], { output: `${root}/never`, job: `${root}/out/holotype-job` });
+    const never = await restore(disk, [`${root}/once`], {
+      output: `${root}/never`,
+      jobs: [`${root}/out/holotype-job`],
+    });
     expect(never.failed).toEqual([]);
     expect(read(disk, `${root}/never/b.warc.gz`).equals(B)).toBe(true);
   });

@@ -11,8 +11,8 @@ import { LedgerShelf } from "./ledger.ts";
 import { type RestoreGround, type RestoreOutcome, type RestoreRunOptions, runRestore } from "./run.ts";
 
 export interface RestoreOptions extends RestoreRunOptions {
-  /** The job folder of the deduplication; default `holotype-job` in the folders that are named, or beside the files. */
-  readonly job?: string | undefined;
+  /** The job folders of the deduplications; default those in the folders that are named, or beside the files. */
+  readonly jobs?: readonly string[] | undefined;
   readonly onFile?: ((file: RestoredFile) => void) | undefined;
   /** What was found on the way: for people. */
   readonly onTell?: ((message: string) => void) | undefined;
@@ -59,12 +59,11 @@ function jobsFor(disk: Disk, { inputs, plan, root, output }: RestoreGround, shel
 }
 
 function openShelf(disk: Disk, names: readonly string[], options: RestoreOptions): LedgerShelf {
-  const { job, onTell, onWarning } = options;
-  if (job !== undefined && disk.stat(job)?.kind !== "folder") {
-    throw new ArchiveError("HT_NOT_FOUND", `${job}: no such folder`, { file: job });
-  }
+  const { jobs = [], onTell, onWarning } = options;
+  const absent = jobs.find((job) => disk.stat(job)?.kind !== "folder");
+  if (absent !== undefined) throw new ArchiveError("HT_NOT_FOUND", `${absent}: no such folder`, { file: absent });
   const beside = names.map((name) => (disk.stat(name)?.kind === "folder" ? name : dirname(name)));
-  const folders = job === undefined ? beside.flatMap((folder) => jobFoldersIn(disk, folder)) : [job];
+  const folders = jobs.length === 0 ? beside.flatMap((folder) => jobFoldersIn(disk, folder)) : jobs;
   for (const folder of new Set(folders)) {
     if (disk.stat(`${folder}/job.json`) !== undefined && disk.stat(`${folder}/report.json`) === undefined) {
       onTell?.(`the deduplication in ${folder} is not finished; what it has written is restored`);
