@@ -191,8 +191,10 @@ function formatAdopted({ files, adoptedBefore }: AdoptReport): string {
 }
 
 function formatTaken(report: AddReport): [string, string][] {
-  const { contents, duplicates, acrossTime, acrossLocation, revisits, pending, bytesIn, bytesKept } = report;
+  const { captures, contents, duplicates, acrossTime, acrossLocation, revisits, pending, bytesIn, bytesKept } = report;
   const share = bytesIn === 0 ? 0 : 1 - bytesKept / bytesIn;
+  // What was there before is not saved.
+  const saved = captures === 0 ? "" : ` (${(share * 100).toFixed(1)} % saved)`;
   return [
     ["contents", `${formatNumber(contents)} new`],
     [
@@ -200,6 +202,6 @@ function formatTaken(report: AddReport): [string, string][] {
       `${formatNumber(duplicates)}: ${formatNumber(acrossTime)} across time, ${formatNumber(acrossLocation)} across location`,
     ],
     ["revisits", `${formatNumber(revisits)} new; in the whole archive ${formatNumber(pending)} without an original`],
-    ["size", `${formatSize(bytesIn)} in, ${formatSize(bytesKept)} kept (${(share * 100).toFixed(1)} % saved)`],
+    ["size", `${formatSize(bytesIn)} in, ${formatSize(bytesKept)} kept${saved}`],
   ];
 }
