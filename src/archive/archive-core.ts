@@ -71,7 +71,7 @@ export class ArchiveCore {
   private state: "counts" | "unfinished" | "complete";
   private timelineWriter: TimelineWriter;
   /** What the catalogue that counts until now knows, where it can be read and everything is made anew beside it. */
-  known: KnownBefore | undefined;
+  readonly known: KnownBefore | undefined;
   private committedEnd = 0;
   private failure: { readonly error: unknown } | undefined;
 
@@ -103,9 +103,7 @@ export class ArchiveCore {
     try {
       removeLeftovers(disk, folder);
       const known = await knownBefore(disk, paths, options.openStore ?? openLmdb);
-      const core = new ArchiveCore(disk, paths, settings, lock, options, "unfinished");
-      core.known = known;
-      return core;
+      return new ArchiveCore(disk, paths, settings, lock, options, "unfinished", known);
     } catch (error) {
       lock.release();
       throw error;
@@ -119,7 +117,9 @@ export class ArchiveCore {
     lock: Lock,
     options: WriterOptions,
     state: "counts" | "unfinished",
+    known?: KnownBefore,
   ) {
+    this.known = known;
     this.disk = disk;
     this.paths = paths;
     this.settings = settings;
@@ -196,7 +196,8 @@ export class ArchiveCore {
   /** Enters what the journal and the segments tell and the catalogue does not. */
   private catchUp(): void {
     const { catalogue, disk, paths } = this;
-    mendJournal(disk, paths.journal, catalogue.state.journal, catalogue.state.timelineCommit > 0);
+    const isKnown = catalogue.state.timelineCommit > 0;
+    mendJournal(disk, paths.journal, isKnown ? catalogue.state.journal : this.known?.journal);
     // A catalogue without any commit may have been lost, and one that is unfinished does not know all segments: then
     // nothing says that what it does not know was never acknowledged.
     const isAfresh = catalogue.state.timelineCommit === 0 || catalogue.state.unfinished > 0;
@@ -454,14 +455,19 @@ export class ArchiveCore {
   }
 }
 
-/** What a catalogue knows of our own segments. */
+/** What a catalogue knows, in short. */
 export interface KnownBefore {
   readonly captures: number;
-  /** How long each segment was, by its number. */
+  /** Entries of the journal that are in it. */
+  readonly journal: number;
+  /** How long each segment of our own was, by its number. */
   readonly ends: ReadonlyMap<number, number>;
 }
 
-/** A catalogue that cannot be opened is no obstacle; one of a newer Holotype is. */
+/**
+ * A catalogue that cannot be read is no obstacle; one of a newer Holotype is. Only a few rows are asked for: it may be
+ * damaged, and LMDB believes what it finds.
+ */
 async function knownBefore(disk: Disk, paths: ArchivePaths, openStore: OpenStore): Promise<KnownBefore | undefined> {
   const last = lastCatalogue(disk, paths.folder);
   if (last === 0) return undefined;
@@ -470,21 +476,16 @@ async function knownBefore(disk: Disk, paths: ArchivePaths, openStore: OpenStore
     try {
       using catalogue = new CatalogueView(store.view());
       catalogue.checkFormat();
-      return catalogue.state.unfinished > 0 ? undefined : ownCaptures(catalogue);
+      const { captures, journal, unfinished } = catalogue.state;
+      if (unfinished > 0) return undefined;
+      const ends = new Map<number, number>();
+      for (const { number, row } of catalogue.segments()) if (row.adopted === undefined) ends.set(number, row.end);
+      return { captures, journal, ends };
     } finally {
       await store.close();
     }
   } catch (error) {
-    if (!(error instanceof ArchiveError) || error.code === "HT_FORMAT_TOO_NEW") throw error;
+    if (error instanceof ArchiveError && error.code === "HT_FORMAT_TOO_NEW") throw error;
     return undefined;
   }
-}
-
-/** Only what is committed. */
-export function ownCaptures(catalogue: CatalogueView): KnownBefore {
-  const ends = new Map<number, number>();
-  for (const { number, row } of catalogue.segments()) if (row.adopted === undefined) ends.set(number, row.end);
-  let captures = 0;
-  for (const { row } of catalogue.allCaptures()) if (ends.has(row.place.segment)) captures++;
-  return { captures, ends };
 }

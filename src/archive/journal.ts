@@ -68,10 +68,10 @@ export function* readJournal(disk: Disk, path: string, known = 0): Generator<Jou
 /**
  * Cuts off what was being written when the power went: from the first line on that is none, or has no end. An append is
  * durable before the next one begins, so nothing behind such a line was ever told to be there. Lines that the catalogue
- * knows are not looked at; where that may have been lost (`isSure` is false), a line with whole ones behind it may as well
- * have rotted, and stays.
+ * knows are not looked at; where nothing is known of how many there are, one that has its end may as well have rotted, and
+ * stays.
  */
-export function mendJournal(disk: Disk, path: string, known: number, isSure: boolean): void {
+export function mendJournal(disk: Disk, path: string, known: number | undefined): void {
   if (disk.stat(path) === undefined) return;
   using file = disk.open(path, "update");
   const bytes = Buffer.alloc(file.size());
@@ -79,9 +79,8 @@ export function mendJournal(disk: Disk, path: string, known: number, isSure: boo
   // Whatever the bytes are, a character stands for one of them.
   const lines = bytes.toString("latin1").split("\n");
   const last = lines.pop()!;
-  const broken = lines.findIndex((line, i) => i >= known && !isEntry(line));
+  const broken = known === undefined ? -1 : lines.findIndex((line, i) => i >= known && !isEntry(line));
   if (broken < 0 && last === "") return;
-  if (broken >= 0 && !isSure && lines.slice(broken).some(isEntry)) return;
   const kept = broken < 0 ? lines : lines.slice(0, broken);
   file.truncate(kept.reduce((size, line) => size + line.length + 1, 0));
   file.sync();
@@ -89,7 +88,8 @@ export function mendJournal(disk: Disk, path: string, known: number, isSure: boo
 
 function isEntry(line: string): boolean {
   try {
-    return typeof JSON.parse(line) === "object";
+    const entry: unknown = JSON.parse(line);
+    return typeof entry === "object" && entry !== null;
   } catch {
     return false;
   }

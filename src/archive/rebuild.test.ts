@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ArchiveError } from "../base/index.ts";
+import { ArchiveError, digestOf, formatDigest } from "../base/index.ts";
 import type { Disk, DiskFile, OpenMode } from "../disk/index.ts";
 import {
   diagnose,
@@ -11,7 +11,7 @@ import {
   type Visit,
   visitBytes,
 } from "../testing/archive-fixture.ts";
-import { noise } from "../testing/capture-text.ts";
+import { captureBytes, noise } from "../testing/capture-text.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
 
 const VISITS: readonly Visit[] = [1, 2, 3].map((day) => ({
@@ -104,6 +104,48 @@ describe("a rebuild", () => {
     expect(await births(disk)).toHaveLength(VISITS.length - lost);
     // Of the one that was cut there is a piece left.
     expect((await diagnose(disk)).length > 0).toBe(what === "cut");
+  });
+
+  it("stops at a journal whose last entry has rotted, and cuts nothing off", async () => {
+    const disk = await filled();
+    {
+      await using writer = openWriter(disk);
+      for (const { timeMs } of VISITS.slice(0, 2)) {
+        await writer.remove({ url: "http://a.example/", fromMs: timeMs, toMs: timeMs }, { reason: "a test" });
+      }
+    }
+    const journal = `${FOLDER}/journal.jsonl`;
+    const size = disk.stat(journal)!.sizeBytes;
+    {
+      using file = disk.open(journal, "update");
+      file.write(Buffer.alloc(40), size - 60);
+      file.sync();
+    }
+    await expect(rebuild(disk)).rejects.toMatchObject({ code: "HT_CORRUPT" });
+    expect(disk.stat(journal)!.sizeBytes).toBe(size);
+    expect(await births(disk)).toEqual([VISITS[2]!.timeMs]);
+  });
+
+  it("finds captures of one id and moment again, of which one has a digest that lies", async () => {
+    const disk = new ForgetfulDisk();
+    const payload = noise("true", 900);
+    const claim = formatDigest(digestOf("sha1", payload));
+    const shared = { uri: "http://a.example/", date: "2020-01-05T00:00:00Z", id: "urn:uuid:one", digestText: claim };
+    const first = captureBytes({ uri: "http://b.example/", date: "2020-01-01T00:00:00Z", payload });
+    const lying = captureBytes({ ...shared, payload: noise("another", 900) });
+    const truthful = captureBytes({ ...shared, payload });
+    {
+      await using writer = openWriter(disk);
+      for (const record of [first, lying, truthful]) await writer.add([makeInput(disk, [record])]);
+    }
+    const captures = async () => {
+      await using archive = await openReader(disk);
+      return [...archive.captures("http://a.example/")].map(({ row }) => row.kind).sort();
+    };
+    expect(await captures()).toEqual(["replaced", "response"]);
+    await rebuild(disk);
+    expect(await captures()).toEqual(["replaced", "response"]);
+    expect(await diagnose(disk)).toEqual([]);
   });
 
   it("stops where a read fails, and leaves everything as it was", async () => {

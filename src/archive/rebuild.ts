@@ -6,7 +6,7 @@
 import { ArchiveError } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import type { Input } from "../pipeline/index.ts";
-import { ArchiveCore, ownCaptures, type WriterOptions } from "./archive-core.ts";
+import { ArchiveCore, type WriterOptions } from "./archive-core.ts";
 import { loadForInputs } from "./load-zstd.ts";
 import { isEntered, type SegmentEntry } from "./segment-entry.ts";
 import { adoptedInput, listSegments, saveTail, segmentPath } from "./segments.ts";
@@ -36,6 +36,7 @@ class Rebuild {
   private readonly removed: Buffer[] = [];
   /** A segment of our own that could not be read. */
   private failed: ArchiveError | undefined;
+  private isAdoptedMissing = false;
 
   constructor(core: ArchiveCore, options: RebuildOptions) {
     this.core = core;
@@ -62,19 +63,18 @@ class Rebuild {
 
   /** What is gone may come back from a copy; the old catalogue knows what that is, and the new one would not. */
   private refuseLoss(): void {
-    const { core } = this;
+    const { core, isAdoptedMissing } = this;
     const { known } = core;
     if (known === undefined) return;
-    core.commit();
-    const lost = known.captures - ownCaptures(core.catalogue).captures;
-    if (lost <= 0) return;
+    // Without an adopted file fewer are to be expected, and that was told.
+    const lost = isAdoptedMissing ? 0 : known.captures - core.catalogue.state.captures;
     const shorter = [...known.ends].flatMap(([number, end]) => this.tellShorter(number, end));
-    const what = `${lost} captures that the catalogue knows are not in the segments any more`;
-    const where = shorter.length === 0 ? "" : ` (${shorter.slice(0, 3).join(", ")})`;
-    const advice =
-      "everything stays as it was: bring the segments back from a copy, or go on without with --accept-loss";
-    throw new ArchiveError("HT_CORRUPT", `${core.paths.folder}: ${what}${where}; ${advice}`, {
-      file: core.paths.folder,
+    if (lost <= 0 && shorter.length === 0) return;
+    const what = lost > 0 ? [`${lost} captures that the catalogue knows would not be found again`] : [];
+    const advice = "everything stays as it was: bring the files back from a copy, or go on without with --accept-loss";
+    const { folder } = core.paths;
+    throw new ArchiveError("HT_CORRUPT", `${folder}: ${[...what, ...shorter.slice(0, 3)].join(", ")}; ${advice}`, {
+      file: folder,
     });
   }
 
@@ -108,6 +108,7 @@ class Rebuild {
       const { path, size } = row.adopted;
       if (disk.stat(path.split("!")[0]!) !== undefined) inputs.push([number, adoptedInput(path, size)]);
       else {
+        this.isAdoptedMissing = true;
         const error = new ArchiveError("HT_NOT_FOUND", `${path}: adopted, and not there any more`, { file: path });
         this.options.onSkip?.({ name: path, error });
       }
@@ -121,7 +122,10 @@ class Rebuild {
     let end = 0;
     let entry: SegmentEntry | undefined;
     const onSkip: TakeOptions["onSkip"] = (skip) => {
-      if (!own.has(skip.name)) return this.options.onSkip?.(skip);
+      if (!own.has(skip.name)) {
+        this.isAdoptedMissing = true;
+        return this.options.onSkip?.(skip);
+      }
       const advice = "bring the segment back from a copy; or move it away, and go on without it with --accept-loss";
       const { code, message, place } = skip.error;
       this.failed ??= new ArchiveError(code, `${message}; everything stays as it was: ${advice}`, place, skip.error);

@@ -105,8 +105,11 @@ export class SegmentEntry {
 
   private isNew(facts: RecordFacts): boolean {
     const mark = markOf(facts);
-    const digest = facts.capture!.sha256 === undefined ? undefined : halfOf(facts.capture!.sha256);
     const there = this.catalogue.capturesAt(urlHash(archiveKey(facts.uri)), facts.timeMs ?? 0);
+    const { sha256, isOurs } = facts.capture!;
+    // A revisit of ours had its payload when it came: it is told apart by that, as it was then.
+    const isKnowable = sha256 !== undefined || (isOurs === true && there.length > 0);
+    const digest = isKnowable ? this.indexer.digestOf(facts) : undefined;
     if (!there.some(({ row }) => isSameRecord(row, mark, digest))) return true;
     this.counts.known++;
     return false;
