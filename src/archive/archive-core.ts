@@ -94,15 +94,21 @@ export class ArchiveCore {
 
   /**
    * With a catalogue and a timeline that hold nothing yet but what the journal tells. Who reads goes on with the old ones
-   * until these are complete.
+   * until these are complete. Where what the old ones know does not matter, they are not so much as opened: LMDB may end
+   * the process over a file that was cut.
    */
-  static async beginAnew(disk: Disk, folder: string, options: WriterOptions): Promise<ArchiveCore> {
+  static async beginAnew(
+    disk: Disk,
+    folder: string,
+    options: WriterOptions,
+    isOldOfInterest: boolean,
+  ): Promise<ArchiveCore> {
     const settings = readSettings(disk, folder);
     const paths = archivePaths(folder);
     const lock = disk.lock(paths.lock);
     try {
       removeLeftovers(disk, folder);
-      const known = await knownBefore(disk, paths, options.openStore ?? openLmdb);
+      const known = isOldOfInterest ? await knownBefore(disk, paths, options.openStore ?? openLmdb) : undefined;
       return new ArchiveCore(disk, paths, settings, lock, options, "unfinished", known);
     } catch (error) {
       lock.release();

@@ -22,7 +22,7 @@ export async function rebuildArchive(
   folder: string,
   options: RebuildOptions,
 ): Promise<{ readonly captures: number; readonly contents: number }> {
-  const core = await ArchiveCore.beginAnew(disk, folder, options);
+  const core = await ArchiveCore.beginAnew(disk, folder, options, options.acceptLoss !== true);
   try {
     return await new Rebuild(core, options).run();
   } finally {
