@@ -5,7 +5,7 @@
 import { ArchiveError } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
 import { type Disk, type Lock, removeLeftovers } from "../disk/index.ts";
-import { formatJobFile, type JobFile } from "./job-files.ts";
+import { formatJobFile, isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
 import { readTextLines, writeTextLines } from "./text-lines.ts";
 
 export const JOB_FORMAT = "holotype-job/1";
@@ -54,7 +54,8 @@ export function jobFolderIn(disk: Disk, folder: string, wanted: JobState): strin
   const there = jobFoldersIn(disk, folder);
   const same = there.findLast((path) => {
     const state = readState(disk, `${path}/job.json`);
-    return state !== undefined && differenceOf(state, wanted) === undefined;
+    if (state === undefined || differenceOf(state, wanted) !== undefined) return false;
+    return !isFinished(disk, path) || isAsLeft(disk, path);
   });
   const last = there.at(-1);
   if (same !== undefined || last === undefined) return same ?? `${folder}/${JOB_NAME}`;
@@ -164,6 +165,12 @@ function refuseForeign(disk: Disk, path: string): void {
   if (foreign === undefined) return;
   const message = `${foreign}: there already, and no job.json beside it; choose another folder with --job`;
   throw new ArchiveError("HT_EXISTS", message, { file: foreign });
+}
+
+/** Whether no file has another content than a finished job left it with, under a name that it knows. */
+function isAsLeft(disk: Disk, path: string): boolean {
+  const files = loadJobFiles(disk, `${path}/files.jsonl`).values();
+  return [...files].every((file) => isRewritten(disk, file) || isUnchanged(disk, file));
 }
 
 function isFinished(disk: Disk, path: string): boolean {

@@ -183,6 +183,18 @@ describe("a collection that grows", () => {
     }
   });
 
+  it("is looked at anew where a file has another content under the same name", () => {
+    const changed = join(folder, "changed");
+    mkdirSync(changed);
+    const [first, second, third] = [...NAMES].sort() as [string, string, string];
+    for (const name of [first, second]) cpSync(join(SAMPLES, name), join(changed, name));
+    expect(holotype(["dedup", changed, "--in-place"]).exit).toBe(0);
+    cpSync(join(SAMPLES, third), join(changed, second));
+    const { out, err } = holotype(["dedup", changed, "--in-place"]);
+    expect(err).not.toContain("nothing is left to do");
+    expect(out).toContain("holotype-job-2");
+  });
+
   it("keeps out of the segments of an archive that lies in it", () => {
     const home = join(folder, "home");
     mkdirSync(home);
