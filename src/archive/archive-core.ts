@@ -23,10 +23,11 @@ import {
   requireTimeline,
   unfinishedCatalogue,
 } from "./archive-folder.ts";
-import { ADOPTED_SOURCES, Catalogue, CatalogueView, type SegmentRow } from "./catalogue.ts";
+import { ADOPTED_SOURCES, Catalogue, type SegmentRow } from "./catalogue.ts";
 import { copyCatalogue, type OpenStore } from "./catalogue-copy.ts";
 import { Indexer } from "./indexer.ts";
 import { appendJournal, enterJournal, type JournalEntry, mendJournal, readJournal } from "./journal.ts";
+import { type KnownBefore, knownBefore } from "./known-before.ts";
 import { openLmdb } from "./lmdb-store.ts";
 import type { OrderedStore } from "./ordered-store.ts";
 import { dropUnused, timelineWithout } from "./removal.ts";
@@ -72,6 +73,8 @@ export class ArchiveCore {
   private timelineWriter: TimelineWriter;
   /** What the catalogue that counts until now knows, where it can be read and everything is made anew beside it. */
   readonly known: KnownBefore | undefined;
+  /** Writes to the journal what has to be there before a commit relies on it. */
+  beforeCommit: (() => void) | undefined;
   private committedEnd = 0;
   private failure: { readonly error: unknown } | undefined;
 
@@ -362,6 +365,7 @@ export class ArchiveCore {
    */
   commit(): void {
     this.guard(() => {
+      this.beforeCommit?.();
       this.segment.sync();
       this.putPosition();
       const { generation } = this.timelineWriter.commit();
@@ -458,40 +462,5 @@ export class ArchiveCore {
       removeTree(this.disk, unfinishedCatalogue(this.paths, number));
       return false;
     }
-  }
-}
-
-/** What a catalogue knows, in short. */
-export interface KnownBefore {
-  readonly captures: number;
-  /** Entries of the journal that are in it. */
-  readonly journal: number;
-  /** How long each segment of our own was, by its number. */
-  readonly ends: ReadonlyMap<number, number>;
-}
-
-/**
- * A catalogue that cannot be read is no obstacle; one of a newer Holotype is. Only a few rows are asked for: it may be
- * damaged, and LMDB believes what it finds.
- */
-async function knownBefore(disk: Disk, paths: ArchivePaths, openStore: OpenStore): Promise<KnownBefore | undefined> {
-  const last = lastCatalogue(disk, paths.folder);
-  if (last === 0) return undefined;
-  try {
-    const store = openStore(disk, paths.catalogue(last));
-    try {
-      using catalogue = new CatalogueView(store.view());
-      catalogue.checkFormat();
-      const { captures, journal, unfinished } = catalogue.state;
-      if (unfinished > 0) return undefined;
-      const ends = new Map<number, number>();
-      for (const { number, row } of catalogue.segments()) if (row.adopted === undefined) ends.set(number, row.end);
-      return { captures, journal, ends };
-    } finally {
-      await store.close();
-    }
-  } catch (error) {
-    if (error instanceof ArchiveError && error.code === "HT_FORMAT_TOO_NEW") throw error;
-    return undefined;
   }
 }

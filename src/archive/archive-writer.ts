@@ -70,9 +70,14 @@ export class ArchiveWriter implements AsyncDisposable {
       take: (facts: RecordFacts) => intake.take(facts),
       end: () => intake.end(),
     };
-    const skipped = await takeFacts(core, readable, options, sink, payloadsIn(catalogue));
-    intake.noteReadmitted((entry) => core.journal(entry));
-    core.commit();
+    core.beforeCommit = () => intake.noteReadmitted((entry) => core.journal(entry));
+    let skipped: number;
+    try {
+      skipped = await takeFacts(core, readable, options, sink, payloadsIn(catalogue));
+      core.commit();
+    } finally {
+      core.beforeCommit = undefined;
+    }
     const { pending } = catalogue.state;
     return { ...intake.counts, tally: intake.tally, files: inputs.length, skipped, pending };
   }

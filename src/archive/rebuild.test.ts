@@ -148,6 +148,36 @@ describe("a rebuild", () => {
     expect(await diagnose(disk)).toEqual([]);
   });
 
+  it("finds all that was readmitted, whenever that was cut off", async () => {
+    const sound = await filled();
+    const input = makeInput(sound, VISITS.map(visitBytes));
+    {
+      await using writer = openWriter(sound);
+      await writer.remove({ url: "http://a.example/" }, { reason: "a test" });
+    }
+    const keep = { data: "keep", names: "keep", seed: 0 } as const;
+    for (let stopAt = 1; ; stopAt++) {
+      const disk = sound.reopen(keep, { stopAt });
+      try {
+        await using writer = openWriter(disk, { commitChangeCount: 2 });
+        await writer.add([input], { readmit: true });
+      } catch (error) {
+        if (!disk.operations.stopped) throw error;
+      }
+      const left = disk.reopen(keep);
+      {
+        await using _ = openWriter(left);
+      }
+      const before = await births(left);
+      await rebuild(left);
+      // More may come back: what was removed still lies in the segment, and the journal says that it may.
+      expect(await births(left)).toEqual(expect.arrayContaining(before));
+      if (disk.operations.stopped) continue;
+      expect(before).toHaveLength(VISITS.length);
+      break;
+    }
+  });
+
   it("stops where a read fails, and leaves everything as it was", async () => {
     const disk = await filled();
     const before = derived(disk);
