@@ -42,8 +42,7 @@ original is not in the set is told, but is no damage.`,
       const warning = toWarning(orphan);
       printText(`${json ? JSON.stringify(warning) : formatWarning(warning)}\n`);
     }
-    const { records } = result.summary;
-    const { files } = result.summary;
+    const { files, records } = result.summary;
     const verdict = {
       files,
       records,

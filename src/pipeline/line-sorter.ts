@@ -4,6 +4,7 @@
  */
 import { invariant } from "../base/index.ts";
 import { type Disk, type DiskFile, type ScratchFolder, scratchFolder } from "../disk/index.ts";
+import { encodeText } from "../warc/index.ts";
 
 export interface LineSorterOptions {
   /** Bytes of text held before a run is written. */
@@ -12,7 +13,6 @@ export interface LineSorterOptions {
   readonly scratchParent?: string | undefined;
 }
 
-const NOT_ASCII = /[\u0080-\uffff]/;
 /** V8 lets garbage grow to several times of what is alive before it looks, so a little here is much in all. */
 const MEMORY_DEFAULT = 8 << 20;
 /** Each line held costs about this much beside its text. */
@@ -41,7 +41,7 @@ export class LineSorter implements Disposable {
 
   /** Adds a line, without its line end. */
   add(line: string): void {
-    const bytes = NOT_ASCII.test(line) ? Buffer.from(line).toString("latin1") : line;
+    const bytes = encodeText(line);
     this.lines.push(bytes);
     this.held += bytes.length + LINE_COST;
     if (this.held > this.memoryMax) this.spill();

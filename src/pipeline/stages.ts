@@ -2,6 +2,7 @@
 import { ArchiveError, type Warning } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
 import { type Disk, scratchFolder } from "../disk/index.ts";
+import { encodeText } from "../warc/index.ts";
 import { readKnown } from "./known-index.ts";
 import { LineSorter, type LineSorterOptions, mergeSorted } from "./line-sorter.ts";
 import type { LocatorSettings } from "./locator.ts";
@@ -44,7 +45,7 @@ function* sortablesOf({ name, lines }: ManifestText, order: LineOrder): Generato
   for (const line of lines) {
     const place = `${name}:${++number}`;
     // Bytes as Latin-1: that is what is compared.
-    const sortable = toSortable(toBytes(line), order, place);
+    const sortable = toSortable(encodeText(line), order, place);
     if (sortable < before) {
       const hint = `LC_ALL=C sort -t "$(printf '\\t')" ${order.sortKeys}`;
       throw new ArchiveError("HT_USAGE", `${place}: not sorted by ${order.name} (${hint})`);
@@ -55,10 +56,6 @@ function* sortablesOf({ name, lines }: ManifestText, order: LineOrder): Generato
 }
 
 const NOT_ASCII = /[\u0080-\uffff]/;
-
-function toBytes(text: string): string {
-  return NOT_ASCII.test(text) ? Buffer.from(text).toString("latin1") : text;
-}
 
 function fromBytes(text: string): string {
   return NOT_ASCII.test(text) ? Buffer.from(text, "latin1").toString() : text;
