@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { writeText } from "../testing/disk-suite.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
 import { readSettings } from "./archive-folder.ts";
+import { captureKey, timeOf, urlHash, waitForClaim } from "./capture-key.ts";
 import {
   archiveKey,
   type CaptureRow,
@@ -12,7 +13,6 @@ import {
   encodeOriginal,
   recordMark,
 } from "./capture-row.ts";
-import { captureKey, timeOf, urlHash, waitForClaim } from "./catalogue.ts";
 import { contentIdentity, decodeContent, encodeContent } from "./content.ts";
 import { readJournal } from "./journal.ts";
 import { removalMark } from "./removal-mark.ts";

@@ -5,8 +5,16 @@
  * One table after the other in one ordered store; the first byte of a key says which. Changes are seen by this object at
  * once, and by others when they are committed.
  */
-import { hash } from "node:crypto";
 import { ArchiveError } from "../base/index.ts";
+import {
+  CAPTURE_KEY_SIZE,
+  type CaptureKey,
+  captureKey,
+  TIME_BIAS,
+  timeOf,
+  URL_SIZE,
+  waitForClaim,
+} from "./capture-key.ts";
 import {
   type CaptureRow,
   DIGEST_HALF,
@@ -30,13 +38,6 @@ const Table = {
   note: 9,
   state: 10,
 };
-
-/** Behind the byte of its table: 16 bytes for the URL, 8 for the time, 1 to tell captures of one moment apart. */
-export type CaptureKey = Buffer;
-const URL_SIZE = 16;
-const CAPTURE_KEY_SIZE = URL_SIZE + 9;
-/** Times before 1970 sort before the others too. */
-const TIME_BIAS = 2 ** 52;
 
 /** A file whose records are in the archive: a segment of our own, or one that was adopted and stays where it is. */
 export interface SegmentRow {
@@ -94,41 +95,6 @@ export interface FoundCapture {
   readonly key: CaptureKey;
   readonly timeMs: number;
   readonly row: CaptureRow;
-}
-
-/** The last one that was asked for: it is asked for several times in a row. */
-let lastUrl = { key: "", hash: hash("sha256", "", "buffer").subarray(0, URL_SIZE) };
-
-export function urlHash(archiveKey: string): Buffer {
-  if (archiveKey !== lastUrl.key) {
-    lastUrl = { key: archiveKey, hash: hash("sha256", archiveKey, "buffer").subarray(0, URL_SIZE) };
-  }
-  return lastUrl.hash;
-}
-
-export function captureKey(url: Buffer, timeMs: number, number: number): CaptureKey {
-  const key = Buffer.alloc(CAPTURE_KEY_SIZE);
-  url.copy(key);
-  key.writeBigUInt64BE(BigInt(timeMs + TIME_BIAS), URL_SIZE);
-  key[CAPTURE_KEY_SIZE - 1] = number;
-  return key;
-}
-
-export function timeOf(key: CaptureKey): number {
-  return Number(key.readBigUInt64BE(URL_SIZE)) - TIME_BIAS;
-}
-
-/** What a revisit waits for: a payload with the digest in its header, a capture of a URL in one second, or any of a URL. */
-export function waitForClaim(claim: string): Buffer {
-  return hash("sha256", `claim ${claim}`, "buffer").subarray(0, URL_SIZE);
-}
-
-export function waitForCapture(archiveKey: string, timeMs: number): Buffer {
-  return hash("sha256", `at ${Math.floor(timeMs / 1000)} ${archiveKey}`, "buffer").subarray(0, URL_SIZE);
-}
-
-export function waitForUrl(archiveKey: string): Buffer {
-  return hash("sha256", `url ${archiveKey}`, "buffer").subarray(0, URL_SIZE);
 }
 
 function tableKey(table: number, ...parts: readonly Uint8Array[]): Buffer {

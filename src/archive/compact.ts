@@ -6,8 +6,9 @@
 import { derivedId, type RecordFacts, readFacts } from "../pipeline/index.ts";
 import { unbracket, WarcReader } from "../warc/index.ts";
 import type { ArchiveCore } from "./archive-core.ts";
+import { urlHash } from "./capture-key.ts";
 import { archiveKey, DIGEST_HALF, type RecordPlace } from "./capture-row.ts";
-import { type FoundCapture, type Framing, urlHash } from "./catalogue.ts";
+import { type FoundCapture, type Framing } from "./catalogue.ts";
 import { belongsTo } from "./companions.ts";
 import { adoptedInput, listSegments, openArchive, segmentPath } from "./segments.ts";
 

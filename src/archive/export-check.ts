@@ -5,8 +5,8 @@
 import { ArchiveError, formatPlace, isDamage, type Warning } from "../base/index.ts";
 import { isIndexed } from "../pipeline/index.ts";
 import { type ByteSource, type RecordScan, scanRecord, WarcReader, type WarcRecord } from "../warc/index.ts";
+import { urlHash } from "./capture-key.ts";
 import { archiveKey, DIGEST_HALF, hasSameId, recordMark } from "./capture-row.ts";
-import { urlHash } from "./catalogue.ts";
 import type { SelectedCapture } from "./export-selection.ts";
 
 export interface CheckParts {

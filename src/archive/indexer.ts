@@ -6,6 +6,7 @@ import { type Clock, formatDigest, parseDigest } from "../base/index.ts";
 import { timeOfDate } from "../dedup/index.ts";
 import { type CaptureFacts, factsOf, type RecordFacts } from "../pipeline/index.ts";
 import type { TimelineWriter } from "../temporal/index.ts";
+import { type CaptureKey, timeOf, urlHash, waitForCapture, waitForClaim, waitForUrl } from "./capture-key.ts";
 import {
   archiveKey,
   type CaptureKind,
@@ -15,16 +16,7 @@ import {
   type RecordPlace,
   recordMark,
 } from "./capture-row.ts";
-import {
-  type CaptureKey,
-  type Catalogue,
-  type Framing,
-  timeOf,
-  urlHash,
-  waitForCapture,
-  waitForClaim,
-  waitForUrl,
-} from "./catalogue.ts";
+import { type Catalogue, type Framing } from "./catalogue.ts";
 import { type Content, contentIdentity, encodeContent } from "./content.ts";
 import { removalMark } from "./removal-mark.ts";
 import type { RecordShelf } from "./segments.ts";

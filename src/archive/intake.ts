@@ -13,6 +13,7 @@ import { type CaptureFacts, derivedId, factsOf, type Input, type RecordFacts } f
 import { hostOf } from "../url/index.ts";
 import { type OriginalReference, WarcWriter } from "../warc/index.ts";
 import type { ActiveSegment } from "./active-segment.ts";
+import { type CaptureKey, urlHash } from "./capture-key.ts";
 import {
   archiveKey,
   type CaptureKind,
@@ -22,7 +23,7 @@ import {
   noteHash,
   type RecordPlace,
 } from "./capture-row.ts";
-import { type CaptureKey, type Catalogue, urlHash } from "./catalogue.ts";
+import { type Catalogue } from "./catalogue.ts";
 import { belongsTo } from "./companions.ts";
 import { type Indexer, markOf } from "./indexer.ts";
 import { IntakeSource } from "./intake-source.ts";

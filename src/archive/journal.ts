@@ -7,8 +7,9 @@ import { ArchiveError } from "../base/index.ts";
 import { timeOfDate } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { readText } from "./archive-folder.ts";
+import { urlHash } from "./capture-key.ts";
 import { archiveKey, DIGEST_HALF, hasSameId, recordMark } from "./capture-row.ts";
-import { type Catalogue, urlHash } from "./catalogue.ts";
+import { type Catalogue } from "./catalogue.ts";
 import { removalMark } from "./removal-mark.ts";
 
 /** A file that became a segment where it lies. */

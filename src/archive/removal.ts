@@ -1,7 +1,8 @@
 /** What the removal of captures means for the timeline and for payloads that nothing leads to any more. */
 import type { TimelineSnapshot, TimelineWriter } from "../temporal/index.ts";
+import { urlHash } from "./capture-key.ts";
 import { DIGEST_HALF } from "./capture-row.ts";
-import { type Catalogue, urlHash } from "./catalogue.ts";
+import { type Catalogue } from "./catalogue.ts";
 import { decodeContent } from "./content.ts";
 
 /** Copies a timeline but for the visits whose captures the catalogue does not have. */

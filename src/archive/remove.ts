@@ -5,9 +5,10 @@
 import { ArchiveError, formatIso } from "../base/index.ts";
 import { keyRange } from "../url/index.ts";
 import type { ArchiveCore } from "./archive-core.ts";
+import { timeOf, urlHash } from "./capture-key.ts";
 import { CaptureReader } from "./capture-reader.ts";
 import { archiveKey, DIGEST_HALF } from "./capture-row.ts";
-import { type FoundCapture, timeOf, urlHash } from "./catalogue.ts";
+import { type FoundCapture } from "./catalogue.ts";
 import type { RemovedCapture } from "./journal.ts";
 
 /** Which captures: of a URL, a host and all below it, or a prefix; or those with a payload. The span holds for all. */

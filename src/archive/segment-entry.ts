@@ -3,8 +3,9 @@
  * when everything is made anew. Records that stand right around a capture and belong to it are noted with it.
  */
 import type { RecordFacts } from "../pipeline/index.ts";
+import { type CaptureKey, urlHash } from "./capture-key.ts";
 import { archiveKey, DIGEST_HALF, isSameRecord, noteHash } from "./capture-row.ts";
-import { type CaptureKey, type Catalogue, urlHash } from "./catalogue.ts";
+import { type Catalogue } from "./catalogue.ts";
 import { belongsTo } from "./companions.ts";
 import { type Indexer, markOf } from "./indexer.ts";
 import type { RecordShelf } from "./segments.ts";
