@@ -8,14 +8,16 @@ import { PlanFigures, reportJob } from "./dedup-report.ts";
 import type { Input, SkippedInput } from "./inputs.ts";
 import { isRewritten, type JobFile, loadJobFiles } from "./job-files.ts";
 import type { JobFolder } from "./job-folder.ts";
+import { LineSorter } from "./line-sorter.ts";
 import { GroupParts, partName, readFindings, type ToldSkip, toldOf } from "./manifest-groups.ts";
-import { BY_DIGEST, isRevisit } from "./manifest-line.ts";
+import { BY_DIGEST, fromSortable, isRevisit, splitLine, toSortable } from "./manifest-line.ts";
 import { loadSight } from "./plan-intake.ts";
 import { PlanRun } from "./plan-run.ts";
 import type { RewriteResult } from "./rewrite-job.ts";
 import { RewriteRun } from "./rewrite-run.ts";
 import { runTask } from "./run.ts";
-import { sortManifests } from "./stages.ts";
+import { StageThreads } from "./stage-pool.ts";
+import { wholeLines } from "./text-lines.ts";
 
 /** Inputs are read in groups of about this size; a run that was stopped begins its last group again. */
 const GROUP_SIZE = 64 << 20;
@@ -28,6 +30,7 @@ export class DedupRun {
   private readonly options: DedupOptions;
   private readonly skipped: SkippedInput[];
   private readonly threads: number;
+  private readonly pool: StageThreads;
   private readonly planning: PlanRun;
   private readonly rewriting: RewriteRun;
   private damage = 0;
@@ -39,14 +42,17 @@ export class DedupRun {
     this.options = options;
     this.skipped = skipped;
     this.threads = options.threads ?? availableParallelism();
-    this.planning = new PlanRun(disk, job, inputs, options, this.threads);
-    this.rewriting = new RewriteRun(disk, job, options, skipped, this.threads);
+    this.pool = new StageThreads(disk, this.threads);
+    this.planning = new PlanRun(disk, job, inputs, options, this.pool);
+    this.rewriting = new RewriteRun(disk, job, options, skipped, this.pool);
   }
 
   async run(): Promise<DedupResult> {
     const { job } = this;
     if (job.has("report.json")) return this.finished();
     this.sayWhere();
+    await using _pool = this.pool;
+    using _planning = this.planning;
     try {
       return await this.goOn();
     } catch (error) {
@@ -64,7 +70,6 @@ export class DedupRun {
     else if (this.options.plan !== undefined) await loadSight();
     else {
       await this.makeManifest();
-      this.sort();
       await this.planning.compare();
     }
     const figures = this.planning.plan();
@@ -151,35 +156,61 @@ export class DedupRun {
     return loadJobFiles(this.disk, this.job.file("files.jsonl"));
   }
 
+  /** The manifest, sorted. Lines are sorted as they come, while the threads read on. */
   private async makeManifest(): Promise<void> {
-    const { disk, job, threads } = this;
-    if (job.has("sorted.tsv")) return;
-    const groups = this.groups();
-    const left = groups.map((group, i) => ({ group, part: partName(i) })).filter(({ part }) => !job.has(part));
-    const inputs = left.flatMap(({ group }) => group);
-    if (inputs.length === 0) return;
-    const parts = new GroupParts(disk, job, left);
-    try {
-      const digest = job.state.settings.digest as DigestAlgorithm;
-      await runTask(
-        disk,
-        inputs,
-        { kind: "manifest", options: { digest, revisits: true } },
-        {
-          threads,
-          onText: (text) => parts.write(text),
-          onSkip: (skipped) => parts.skip(skipped),
-          onWarning: (warning) => {
-            parts.warn(warning);
-            this.options.onWarning?.(warning);
-          },
-          onProgress: ({ bytesDone, bytesTotal }) => this.progress("reading", bytesDone, bytesTotal),
-          onInputDone: () => parts.done(),
-        },
-      );
-    } finally {
-      parts[Symbol.dispose]();
+    const { disk, job } = this;
+    if (job.has("sorted.tsv")) {
+      this.takeFindings();
+      return;
     }
+    using sorter = new LineSorter(disk, { scratchParent: job.path });
+    const planner = this.planning.look();
+    const take = (line: string, place: string) => {
+      const columns = splitLine(line, place);
+      planner.look(columns, place);
+      sorter.add(toSortable(line, columns, BY_DIGEST));
+    };
+    const groups = this.groups().map((group, i) => ({ group, part: partName(i) }));
+    for (const { part } of groups) if (job.has(part)) for (const line of job.lines(part)) take(line, part);
+    await this.readGroups(
+      groups.filter(({ part }) => !job.has(part)),
+      (text) => {
+        for (const line of wholeLines(text)) take(line, "manifest");
+      },
+    );
+    const left = this.takeFindings();
+    if (left.size > 0) this.planning.forget();
+    job.makeLines("sorted.tsv", () => sortedLines(sorter, left));
+  }
+
+  private async readGroups(
+    groups: readonly { readonly group: readonly Input[]; readonly part: string }[],
+    onText: (text: string | Uint8Array) => void,
+  ): Promise<void> {
+    const { disk, job, threads } = this;
+    const inputs = groups.flatMap(({ group }) => group);
+    if (inputs.length === 0) return;
+    using parts = new GroupParts(disk, job, groups);
+    const digest = job.state.settings.digest as DigestAlgorithm;
+    await runTask(
+      disk,
+      inputs,
+      { kind: "manifest", options: { digest, revisits: true } },
+      {
+        threads,
+        onText: (text) => {
+          parts.write(text);
+          onText(text);
+        },
+        onSkip: (skipped) => parts.skip(skipped),
+        onWarning: (warning) => {
+          parts.warn(warning);
+          this.options.onWarning?.(warning);
+        },
+        onProgress: ({ bytesDone, bytesTotal }) => this.progress("reading", bytesDone, bytesTotal),
+        onInputDone: () => parts.done(),
+      },
+    );
   }
 
   /**
@@ -207,22 +238,6 @@ export class DedupRun {
     this.options.onSkip?.(skipped);
   }
 
-  private sort(): void {
-    const { job } = this;
-    const left = this.takeFindings();
-    const manifest = { name: "manifest", lines: this.manifestLines(left) };
-    job.makeLines("sorted.tsv", () => sortManifests(this.disk, [manifest], BY_DIGEST, { scratchParent: job.path }));
-  }
-
-  private *manifestLines(left: ReadonlySet<string>): Generator<string> {
-    for (const [i] of this.groups().entries()) {
-      for (const line of this.job.lines(partName(i))) {
-        // What the revisits of a file that is left out refer to has to stay all the same.
-        if (left.size === 0 || !left.has(line.slice(0, line.indexOf("\t"))) || isRevisit(line)) yield line;
-      }
-    }
-  }
-
   private report(results: ReadonlyMap<string, RewriteResult>, figures: PlanFigures): DedupResult {
     const { disk, job, options } = this;
     this.progress("reporting", 0, 1);
@@ -243,5 +258,13 @@ export class DedupRun {
       if (options.keep !== true) job.clear(INTERMEDIATE);
     }
     return { ...result, resumed: job.resumed, skipped: this.skipped };
+  }
+}
+
+/** What the sorter has, but for the records of files that are left out. What their revisits refer to has to stay. */
+function* sortedLines(sorter: LineSorter, left: ReadonlySet<string>): Generator<string> {
+  for (const sortable of sorter.sortedLines()) {
+    const line = fromSortable(sortable, BY_DIGEST);
+    if (left.size === 0 || !left.has(line.slice(0, line.indexOf("\t"))) || isRevisit(line)) yield line;
   }
 }

@@ -2,9 +2,9 @@
  * Sorts any number of lines by their bytes in bounded memory: what does not fit is sorted in runs on disk, which are
  * then merged. The order is that of `LC_ALL=C sort`.
  */
-import { invariant } from "../base/index.ts";
 import { type Disk, type DiskFile, type ScratchFolder, scratchFolder } from "../disk/index.ts";
 import { encodeText } from "../warc/index.ts";
+import { wholeLines } from "./text-lines.ts";
 
 export interface LineSorterOptions {
   /** Bytes of text held before a run is written. */
@@ -49,14 +49,8 @@ export class LineSorter implements Disposable {
 
   /** Adds whole lines, each with its line end. */
   addText(text: string | Uint8Array): void {
-    const string = typeof text === "string" ? text : Buffer.from(text.buffer, text.byteOffset, text.length).toString();
-    for (let at = 0; at < string.length; ) {
-      const end = string.indexOf("\n", at);
-      invariant(end >= 0, "a line without its end");
-      // A slice would keep the whole text in memory.
-      this.add(Buffer.from(string.slice(at, end)).toString());
-      at = end + 1;
-    }
+    // A slice would keep the whole text in memory.
+    for (const line of wholeLines(text)) this.add(Buffer.from(line).toString());
   }
 
   private spill(): void {

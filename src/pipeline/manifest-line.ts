@@ -260,8 +260,7 @@ export const BY_DIGEST_AND_URI: LineOrder = {
 export const BY_PLACE: LineOrder = { name: "place", columns: [file, offset], sortKeys: "-k 1,1 -k 2,2n" };
 
 /** The line with the columns of the order in front of it, made to sort by its bytes. */
-export function toSortable(line: string, order: LineOrder, place: string): string {
-  const columns = splitLine(line, place);
+export function toSortable(line: string, columns: readonly string[], order: LineOrder): string {
   let front = "";
   for (const column of order.columns) {
     const value = columns[column] ?? "";

@@ -8,21 +8,28 @@ import { ArchiveError, DIGEST_ALGORITHMS, equalDigests, loadDigest, parseDigest 
 import type { Disk } from "../disk/index.ts";
 import { type ByteSource, loadZstd, scanRecord, WarcReader } from "../warc/index.ts";
 import { type Input, openInput } from "./inputs.ts";
-import { type ManifestLine, parseManifestLine } from "./manifest-line.ts";
+import { formatManifestLine, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
 import { readTextLines } from "./text-lines.ts";
 
 /**
  * The lines of a plan that are about these files. It may name them by their base names. What it says of originals in other
  * files is believed; without `look`, in these too. What a look needs must have been loaded, see `loadSight`.
  */
-export function* takePlan(disk: Disk, path: string, inputs: readonly Input[], look: boolean): Generator<ManifestLine> {
+export function* takePlan(
+  disk: Disk,
+  path: string,
+  inputs: readonly Input[],
+  look: boolean,
+): Generator<{ readonly line: ManifestLine; readonly text: string }> {
   const names = new PlanNames(inputs);
   using sight = look ? new OriginalSight(disk) : undefined;
   let number = 0;
   for (const text of readTextLines(disk, path)) {
     const line = parseManifestLine(text, `${path}:${++number}`);
     const input = names.find(line.file);
-    if (input !== undefined) yield take(input.name === line.file ? line : { ...line, file: input.name }, names, sight);
+    if (input === undefined) continue;
+    const taken = take(input.name === line.file ? line : { ...line, file: input.name }, names, sight);
+    yield { line: taken, text: taken === line ? text : formatManifestLine(taken) };
   }
 }
 
@@ -35,7 +42,7 @@ function take(line: ManifestLine, names: PlanNames, sight: OriginalSight | undef
   const { original } = line;
   const input = original?.file === undefined ? undefined : names.find(original.file);
   if (original === undefined || input === undefined) return line;
-  const taken = { ...line, original: { ...original, file: input.name } };
+  const taken = input.name === original.file ? line : { ...line, original: { ...original, file: input.name } };
   if ((line.copy ?? 0) < 2 || sight === undefined || sight.holds(taken, input)) return taken;
   return { ...line, copy: undefined, original: undefined, flags: [...line.flags, "kept:original-missing"] };
 }

@@ -6,12 +6,12 @@ import { newSeed } from "../testing/dice.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
 import {
   BY_DIGEST,
-  BY_DIGEST_AND_URI,
   flagValue,
   formatManifestLine,
   fromSortable,
   type ManifestLine,
   parseManifestLine,
+  splitLine,
   toSortable,
 } from "./manifest-line.ts";
 import { Planner } from "./plan.ts";
@@ -81,26 +81,44 @@ function plan(all: readonly ManifestLine[], rules: Policy, known: readonly Manif
   });
 }
 
-/** The same of lines that are read twice instead of being kept. */
-function planTwice(all: readonly string[], rules: Policy, known: readonly ManifestLine[]): string[] {
-  using planner = new Planner(new ForgetfulDisk(), rules, { lines: all.length + known.length, memoryBytes: 2000 });
-  for (const text of all) planner.look(text, "(test)");
-  for (const each of known) planner.addKnown(each);
-  return [...planner.planned(all)].map(({ text }) => text);
+/** The same, decided over stretch by stretch; all lines are looked at before, when nothing has been compared yet. */
+function planStretches(
+  all: readonly ManifestLine[],
+  rules: Policy,
+  cuts: readonly number[],
+  inOrder: boolean,
+): string[] {
+  using planner = new Planner(new ForgetfulDisk(), rules, { lines: all.length, memoryBytes: 2000 });
+  const columnsOf = (each: ManifestLine) => splitLine(formatManifestLine(each), "(test)");
+  for (const each of all) planner.look(columnsOf({ ...each, extension: undefined }), "(test)");
+  const digests = [...new Set(all.map(({ digest }) => digest ?? ""))].sort();
+  const order = { ...BY_DIGEST, joinsUncompared: true };
+  const sortables = all.map((each) => toSortable(formatManifestLine(each), columnsOf(each), order));
+  const texts = (inOrder ? sortables.sort() : sortables).map((sortable) => fromSortable(sortable, order));
+  const bounds = cuts.map((cut) => cut % (digests.length + 1)).sort((one, other) => one - other);
+  return [0, ...bounds].flatMap((from, i) => {
+    const own = new Set(digests.slice(from, bounds[i] ?? digests.length));
+    const stretch = texts.filter((text) => own.has(parseManifestLine(text, "(test)").digest ?? ""));
+    const isOrdered = inOrder && all.every(({ extension }) => (extension ?? 0) === 0);
+    return [...planner.plannedStretch(stretch, isOrdered)].map(({ text }) => text);
+  });
 }
 
 describe(`any lines, seed ${SEED}`, () => {
-  test("read twice, in order or not, give the plan of lines that were kept", () => {
+  test("in stretches, in order or not, give the plan of all of them", () => {
     fc.assert(
-      fc.property(lines, policy, fc.boolean(), fc.boolean(), (all, rules, inOrder, withKnown) => {
-        const order = { ...(rules.sameUrl === true ? BY_DIGEST_AND_URI : BY_DIGEST), joinsUncompared: true };
-        const texts = all.map(formatManifestLine);
-        const sortables = texts.map((text) => toSortable(text, order, "(test)")).sort();
-        const given = inOrder ? sortables.map((sortable) => fromSortable(sortable, order)) : texts;
-        const known = withKnown ? all.slice(0, 1).map((each) => ({ ...each, file: "elsewhere.warc" })) : [];
-        expect(planTwice(given, rules, known)).toEqual(plan(all, rules, known));
-      }),
-      { seed: SEED },
+      fc.property(
+        lines,
+        policy,
+        fc.array(fc.nat(), { maxLength: 3 }),
+        fc.boolean(),
+        fc.boolean(),
+        (given, rules, cuts, inOrder, collide) => {
+          const all = collide ? given : given.map((each) => ({ ...each, extension: each.extension && 0 }));
+          expect(planStretches(all, rules, cuts, inOrder)).toEqual(plan(all, rules));
+        },
+      ),
+      { seed: SEED, numRuns: 300 },
     );
   });
 

@@ -1,8 +1,8 @@
 /**
  * The plan: for each line of a manifest, whether its record is an original, a copy, or stays for some other reason. The
- * lines may come in any order and number; they are sorted on disk, unless they are in order and can be read twice. What
- * cannot be known before all lines have been seen (which records an existing revisit refers to, which captures share a
- * second) is kept in sets of fixed size.
+ * lines may come in any order and number. What cannot be known before all lines have been seen (which records an existing
+ * revisit refers to, which captures share a second) is kept in sets of fixed size. After that it can be decided over the
+ * lines of each digest by themselves: stretch by stretch, or over all of them, sorted on disk.
  */
 import { basename } from "node:path";
 import { ArchiveError } from "../base/index.ts";
@@ -14,7 +14,6 @@ import {
   algorithmOf,
   BY_DIGEST,
   BY_DIGEST_AND_URI,
-  Column,
   flagValue,
   formatManifestLine,
   formatPlanColumns,
@@ -23,11 +22,10 @@ import {
   MANIFEST_WIDTH,
   type ManifestLine,
   parseColumns,
-  parseManifestLine,
   splitLine,
   toSortable,
 } from "./manifest-line.ts";
-import { compareText, detach } from "./report/bounded.ts";
+import { detach } from "./report/bounded.ts";
 
 export interface PlannedLine {
   /** With copy number and original, where the decision gives them. */
@@ -49,11 +47,15 @@ export interface PlannerOptions extends LineSorterOptions {
 
 /** Few captures are referred to or share a second; these sets may be smaller. */
 const SMALL_SET_SIZE = 4_000_000;
+/** Lines of a stretch, mostly. */
+const SMALL_STRETCH = 100_000;
 const KNOWN_FLAG = "known";
 /** Columns up to the hash extension. */
 const RESOLVED_WIDTH = MANIFEST_WIDTH + 1;
 
 export class Planner implements Disposable {
+  private readonly disk: Disk;
+  private readonly options: PlannerOptions;
   private readonly sorter: LineSorter;
   private readonly byUri: boolean;
   private readonly order: LineOrder;
@@ -65,12 +67,14 @@ export class Planner implements Disposable {
   /** The files that are planned, and their base names. */
   private readonly files = new Set<string>();
   private readonly names = new Set<string>();
-  private last: ManifestLine | undefined;
-  private inOrder = true;
+  /** The payload whose captures are at hand. */
+  private group = "";
   /** Captures of earlier holdings that were not taken, because they lie in files that are planned. */
   passedOver = 0;
 
   constructor(disk: Disk, policy: Policy, options: PlannerOptions = {}) {
+    this.disk = disk;
+    this.options = options;
     const { lines = Number.POSITIVE_INFINITY } = options;
     this.sorter = new LineSorter(disk, options);
     this.captures = new CaptureSet(lines);
@@ -84,38 +88,20 @@ export class Planner implements Disposable {
 
   /** A line of the manifest that is to be planned; `place` tells where it stands. */
   add(text: string, place: string): void {
-    this.look(text, place);
-    this.sort(text, place);
+    const columns = splitLine(text, place);
+    this.look(columns, place);
+    this.sorter.add(toSortable(text, columns, this.order));
   }
 
-  /** The same for a line that `planned` will be given again. */
-  look(text: string, place: string): void {
-    const line = parseManifestLine(text, place);
-    this.inOrder &&= this.last === undefined || this.compare(this.last, line) <= 0;
-    this.last = line;
+  /** A line that will come in a stretch, with or without its hash extension, as its columns. */
+  look(columns: readonly string[], place: string): void {
+    const line = parseColumns(columns, place);
     if (!this.files.has(line.file)) {
       const file = detach(line.file);
       this.files.add(file);
       for (const name of baseNames(file)) this.names.add(name);
     }
     this.note(line);
-  }
-
-  private sort(text: string, place: string): void {
-    this.inOrder = false;
-    this.sorter.add(toSortable(text, this.order, place));
-  }
-
-  /** As `order` has it, up to the bytes of what is not ASCII. */
-  private compare(one: ManifestLine, other: ManifestLine): number {
-    return (
-      compareText(one.digest ?? "", other.digest ?? "") ||
-      (one.extension ?? 0) - (other.extension ?? 0) ||
-      (this.byUri ? compareText(one.uri ?? "", other.uri ?? "") : 0) ||
-      compareText(one.date ?? "", other.date ?? "") ||
-      compareText(one.file, other.file) ||
-      one.offset - other.offset
-    );
   }
 
   /**
@@ -131,7 +117,8 @@ export class Planner implements Disposable {
     }
     const line = { ...known, flags: [...known.flags, KNOWN_FLAG] };
     this.note(line);
-    this.sort(formatManifestLine(line), known.file);
+    const text = formatManifestLine(line);
+    this.sorter.add(toSortable(text, splitLine(text, known.file), this.order));
   }
 
   /** The lines of an index of earlier holdings. One whose digests are all of another algorithm is a mistake. */
@@ -170,29 +157,53 @@ export class Planner implements Disposable {
     if (meant !== undefined) this.referred.add(meant);
   }
 
+  /** The lines that were added with what was decided, those of one payload together. May be called once. */
+  *planned(): Generator<PlannedLine> {
+    yield* this.decideAll(this.sorter);
+  }
+
   /**
-   * All lines with what was decided, those of one payload together. `again` gives those that were only looked at. May be
-   * called once.
+   * The same for lines that were looked at: all that have the digests of these, with their hash extensions. `isOrdered`
+   * says that they are in order and that no payload had the digest of another. All lines must have been looked at by then, and none of
+   * earlier holdings been added.
    */
-  *planned(again: Iterable<string> = []): Generator<PlannedLine> {
-    let group = "";
-    for (const text of this.inOrder ? again : this.sorted(again)) {
-      const columns = splitLine(text, "(sorted)");
-      const line = parseColumns(columns, "(sorted)");
-      const key = this.groupOf(line);
-      if (key !== group) this.chooser.begin();
-      group = key;
-      const planned = this.plan(line);
-      if (planned === undefined) continue;
-      // Most lines stay as they are, and get their columns behind those of `resolve`.
-      const isLonger = columns.length === RESOLVED_WIDTH && planned.line.flags === line.flags;
-      yield { ...planned, text: isLonger ? text + formatPlanColumns(planned.line) : formatManifestLine(planned.line) };
+  *plannedStretch(lines: Iterable<string>, isOrdered: boolean): Generator<PlannedLine> {
+    if (isOrdered && !this.byUri) {
+      for (const text of lines) {
+        const planned = this.decide(text);
+        if (planned !== undefined) yield planned;
+      }
+      return;
+    }
+    using sorter = new LineSorter(this.disk, this.options);
+    const twins = new ExtensionTwins(this.ambiguous);
+    for (const text of lines) {
+      const columns = splitLine(text, "(stretch)");
+      twins.look(parseColumns(columns, "(stretch)"));
+      sorter.add(toSortable(text, columns, this.order));
+    }
+    yield* this.decideAll(sorter);
+  }
+
+  private *decideAll(sorter: LineSorter): Generator<PlannedLine> {
+    for (const sortable of sorter.sortedLines()) {
+      const planned = this.decide(fromSortable(sortable, this.order));
+      if (planned !== undefined) yield planned;
     }
   }
 
-  private *sorted(again: Iterable<string>): Generator<string> {
-    for (const text of again) this.sort(text, "(again)");
-    for (const sortable of this.sorter.sortedLines()) yield fromSortable(sortable, this.order);
+  /** Absent for a line of earlier holdings. */
+  private decide(text: string): PlannedLine | undefined {
+    const columns = splitLine(text, "(sorted)");
+    const line = parseColumns(columns, "(sorted)");
+    const key = this.groupOf(line);
+    if (key !== this.group) this.chooser.begin();
+    this.group = key;
+    const planned = this.plan(line);
+    if (planned === undefined) return undefined;
+    // Most lines stay as they are, and get their columns behind those of `resolve`.
+    const isLonger = columns.length === RESOLVED_WIDTH && planned.line.flags === line.flags;
+    return { ...planned, text: isLonger ? text + formatPlanColumns(planned.line) : formatManifestLine(planned.line) };
   }
 
   private groupOf(line: ManifestLine): string {
@@ -242,6 +253,28 @@ export class Planner implements Disposable {
   }
 }
 
+/**
+ * Captures of one URI and second with one digest and several contents. They were the same when they were looked at before
+ * their payloads had been compared.
+ */
+class ExtensionTwins {
+  private readonly ambiguous: CaptureSet;
+  private readonly digests = new CaptureSet(SMALL_STRETCH);
+  private readonly contents = new CaptureSet(SMALL_STRETCH);
+
+  constructor(ambiguous: CaptureSet) {
+    this.ambiguous = ambiguous;
+  }
+
+  look({ uri, date, digest, extension }: ManifestLine): void {
+    if (uri === undefined || date === undefined) return;
+    const key = captureKey(uri, date);
+    const seen = this.digests.add(`${key} ${digest}`);
+    const seenSame = this.contents.add(`${key} ${digest} ${extension ?? 0}`);
+    if (seen && !seenSame) this.ambiguous.add(key);
+  }
+}
+
 /** A line as it was before any plan: what one decided under other rules does not hold any more. */
 function undecided(line: ManifestLine): ManifestLine {
   const isPlanned = line.copy !== undefined || line.original !== undefined;
@@ -276,10 +309,4 @@ function withDecision(line: ManifestLine, decision: Decision<LineCandidate>): Ma
 /** Of a file, and of the entries on the way into a ZIP file. */
 function baseNames(file: string): string[] {
   return file.split("!").map((name) => basename(name));
-}
-
-/** The file and offset of a line, cheaply. */
-export function placeOf(line: string): { file: string; offset: number } {
-  const columns = line.split("\t", 2);
-  return { file: columns[Column.file]!, offset: Number(columns[Column.offset]) };
 }

@@ -21,6 +21,8 @@ export interface ResolveJob {
 export interface ResolveResult {
   readonly compared: number;
   readonly collisions: number;
+  /** Whether the lines are in order, and no payload had the digest of another. */
+  readonly isOrdered: boolean;
 }
 
 const PROGRESS_LINES = 512;
@@ -48,7 +50,8 @@ export async function doResolveJob(disk: Disk, job: ResolveJob, events: StageEve
     },
     { replace: true },
   );
-  return { compared: resolver.compared, collisions: resolver.collisions };
+  const { compared, collisions, isOrdered } = resolver;
+  return { compared, collisions, isOrdered };
 }
 
 /** Cuts a sorted manifest into stretches of about `size` bytes that hold whole groups of one digest. */

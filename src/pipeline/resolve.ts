@@ -44,6 +44,8 @@ export class Resolver {
   /** How many payloads had the digest of another, and were not it. */
   collisions = 0;
   compared = 0;
+  /** Whether lines came out as they came in, and no payload had the digest of another. */
+  isOrdered = true;
   private readonly fetcher: RecordFetcher;
   private readonly onWarning: (warning: Warning) => void;
   private readonly heldSizeMax: number;
@@ -61,16 +63,26 @@ export class Resolver {
   /** Takes lines sorted by digest and gives each with its extension, in the same order. */
   *resolve(lines: Iterable<string>, place = "(manifest)"): Generator<string> {
     let digest: string | undefined;
+    /** Of the line before, whether that was compared or not. */
+    let last = "";
     /** The first of a group: read only when there is a second. */
     let first: ManifestLine | undefined;
     let waiting: string | undefined;
     for (const text of lines) {
       const line = parseManifestLine(text, place);
       if (isLeftOut(line)) {
+        if (line.digest !== undefined && line.digest > last) {
+          last = line.digest;
+          if (waiting !== undefined) yield extend(waiting, "0", []);
+          waiting = undefined;
+        }
+        // The first of its digest waits for another that it has to be compared with.
+        if (waiting !== undefined) this.isOrdered = false;
         yield extend(text, "-", []);
         continue;
       }
-      if (digest !== undefined && line.digest! < digest) throw notSorted(place, line);
+      if (line.digest! < last) throw notSorted(place, line);
+      last = line.digest!;
       if (line.digest !== digest) {
         if (waiting !== undefined) yield extend(waiting, "0", []);
         this.classes = [];
@@ -93,6 +105,7 @@ export class Resolver {
     try {
       const small = line.payloadSize! <= this.heldSizeMax;
       const { extension, flags } = small ? this.classifyHeld(line, isFirst) : this.classifyStreaming(line);
+      if (extension > 0) this.isOrdered = false;
       if (extension > 0 && this.classes[extension]!.first === line) this.collisions++;
       return extend(text, String(extension), flags);
     } catch (error) {

@@ -12,7 +12,7 @@ import { DRAFT, type JobFolder } from "./job-folder.ts";
 import { readLedger } from "./ledger.ts";
 import { Column } from "./manifest-line.ts";
 import type { RewriteJob, RewriteResult } from "./rewrite-job.ts";
-import { runStageJobs } from "./stage-pool.ts";
+import type { StageThreads } from "./stage-pool.ts";
 import { readTextLines } from "./text-lines.ts";
 
 /** What a byte of the plan costs to carry out, in bytes of a file that are copied: about 60 microseconds a line. */
@@ -25,10 +25,10 @@ export class RewriteRun {
   private readonly job: JobFolder;
   private readonly options: DedupOptions;
   private readonly skipped: SkippedInput[];
-  private readonly threads: number;
+  private readonly threads: StageThreads;
   private saved = 0;
 
-  constructor(disk: Disk, job: JobFolder, options: DedupOptions, skipped: SkippedInput[], threads: number) {
+  constructor(disk: Disk, job: JobFolder, options: DedupOptions, skipped: SkippedInput[], threads: StageThreads) {
     this.disk = disk;
     this.job = job;
     this.options = options;
@@ -116,7 +116,7 @@ export class RewriteRun {
         saved: this.saved,
       });
     for (const job of jobs) if (!job.dryRun) disk.makeFolder(dirname(files.get(job.file)!.output));
-    await runStageJobs(disk, jobs, this.threads, {
+    await this.threads.run(jobs, {
       onProgress: (job, bytes) => {
         partly.set(job.file, bytes);
         show();

@@ -33,17 +33,55 @@ export type StageMessage =
       readonly error: { readonly code: ErrorCode; readonly message: string; readonly place: Place };
     };
 
+/** Jobs that nothing else is to be done with the threads for. */
 export async function runStageJobs<J extends StageJob>(
   disk: Disk,
   jobs: readonly J[],
   threads: number,
   events: StagePoolEvents<J>,
 ): Promise<void> {
-  if (threads > 1 && jobs.length > 0) {
-    await using pool = new StagePool(Math.min(threads, jobs.length), jobs, events);
-    await pool.run();
-    return;
+  await using pool = new StageThreads(disk, threads);
+  await pool.run(jobs, events);
+}
+
+/** Threads that are started with the first jobs, and stay for the next: what they run is compiled by then. */
+export class StageThreads implements AsyncDisposable {
+  private readonly disk: Disk;
+  private readonly count: number;
+  private readonly threads: Worker[] = [];
+  private current: StageRun<StageJob> | undefined;
+
+  constructor(disk: Disk, count: number) {
+    this.disk = disk;
+    this.count = count;
   }
+
+  async run<J extends StageJob>(jobs: readonly J[], events: StagePoolEvents<J>): Promise<void> {
+    if (this.count === 1) await runHere(this.disk, jobs, events);
+    else if (jobs.length > 0) {
+      while (this.threads.length < Math.min(this.count, jobs.length)) this.threads.push(this.start());
+      const run = new StageRun(jobs, events);
+      this.current = run as unknown as StageRun<StageJob>;
+      await run.finish(this.threads);
+      this.current = undefined;
+    }
+  }
+
+  private start(): Worker {
+    const thread = new Worker(new URL("./stage-worker.js", import.meta.url), { resourceLimits: THREAD_LIMITS });
+    thread.on("message", (message: StageMessage) => this.current?.receive(thread, message));
+    thread.on("error", (error) => this.current?.fail(error));
+    thread.on("exit", (code) => this.current?.fail(new Error(`a worker thread ended with ${code} before its work`)));
+    return thread;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.current = undefined;
+    await Promise.all(this.threads.map((thread) => thread.terminate()));
+  }
+}
+
+async function runHere<J extends StageJob>(disk: Disk, jobs: readonly J[], events: StagePoolEvents<J>): Promise<void> {
   for (const job of jobs) {
     // A turn of the event loop, in which a signal can be heard.
     await new Promise((resolve) => setImmediate(resolve));
@@ -60,40 +98,29 @@ export async function runStageJobs<J extends StageJob>(
   }
 }
 
-class StagePool<J extends StageJob> implements AsyncDisposable {
+/** Some jobs on their way through the threads. */
+class StageRun<J extends StageJob> {
   private readonly jobs: readonly J[];
   private readonly events: StagePoolEvents<J>;
-  private readonly threads: Worker[];
   private readonly results = new Map<number, StageResult<J> | ArchiveError>();
   private next = 0;
   private head = 0;
   private settle: { resolve: () => void; reject: (error: unknown) => void } | undefined;
 
-  constructor(threads: number, jobs: readonly J[], events: StagePoolEvents<J>) {
+  constructor(jobs: readonly J[], events: StagePoolEvents<J>) {
     this.jobs = jobs;
     this.events = events;
-    this.threads = Array.from({ length: threads }, () => {
-      const thread = new Worker(new URL("./stage-worker.js", import.meta.url), { resourceLimits: THREAD_LIMITS });
-      thread.on("message", (message: StageMessage) => this.guard(() => this.receive(thread, message)));
-      thread.on("error", (error) => this.settle?.reject(error));
-      thread.on("exit", (code) => this.settle?.reject(new Error(`a worker thread ended with ${code} before its work`)));
-      return thread;
-    });
   }
 
-  async run(): Promise<void> {
+  async finish(threads: readonly Worker[]): Promise<void> {
     await new Promise<void>((resolve, reject) => {
       this.settle = { resolve, reject };
-      for (const thread of this.threads) this.giveOut(thread);
+      for (const thread of threads) this.giveOut(thread);
     });
   }
 
-  private guard(action: () => void): void {
-    try {
-      action();
-    } catch (error) {
-      this.settle!.reject(error);
-    }
+  fail(error: unknown): void {
+    this.settle!.reject(error);
   }
 
   private giveOut(thread: Worker): void {
@@ -101,7 +128,15 @@ class StagePool<J extends StageJob> implements AsyncDisposable {
     if (job !== undefined) thread.postMessage({ index: this.next++, job } satisfies StageOrder);
   }
 
-  private receive(thread: Worker, message: StageMessage): void {
+  receive(thread: Worker, message: StageMessage): void {
+    try {
+      this.take(thread, message);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  private take(thread: Worker, message: StageMessage): void {
     const { index } = message;
     switch (message.kind) {
       case "warning":
@@ -125,9 +160,5 @@ class StagePool<J extends StageJob> implements AsyncDisposable {
       this.events.onResult(this.jobs[this.head++]!, result);
     }
     if (this.head === this.jobs.length) this.settle!.resolve();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.threads.map((thread) => thread.terminate()));
   }
 }

@@ -6,7 +6,7 @@ import { encodeText } from "../warc/index.ts";
 import { readKnown } from "./known-index.ts";
 import { LineSorter, type LineSorterOptions, mergeSorted } from "./line-sorter.ts";
 import type { LocatorSettings } from "./locator.ts";
-import { Column, fromSortable, type LineOrder, toSortable } from "./manifest-line.ts";
+import { Column, fromSortable, type LineOrder, splitLine, toSortable } from "./manifest-line.ts";
 import { type PlannedLine, Planner } from "./plan.ts";
 import { cutByDigest, type ResolveJob } from "./resolve-job.ts";
 import { runStageJobs } from "./stage-pool.ts";
@@ -28,7 +28,7 @@ export function* sortManifests(
   using sorter = new LineSorter(disk, options);
   for (const { name, lines } of manifests) {
     let number = 0;
-    for (const line of lines) sorter.add(toSortable(line, order, `${name}:${++number}`));
+    for (const line of lines) sorter.add(toSortable(line, splitLine(line, `${name}:${++number}`), order));
   }
   for (const sortable of sorter.sortedLines()) yield fromSortable(sortable, order);
 }
@@ -45,7 +45,8 @@ function* sortablesOf({ name, lines }: ManifestText, order: LineOrder): Generato
   for (const line of lines) {
     const place = `${name}:${++number}`;
     // Bytes as Latin-1: that is what is compared.
-    const sortable = toSortable(encodeText(line), order, place);
+    const bytes = encodeText(line);
+    const sortable = toSortable(bytes, splitLine(bytes, place), order);
     if (sortable < before) {
       const hint = `LC_ALL=C sort -t "$(printf '\\t')" ${order.sortKeys}`;
       throw new ArchiveError("HT_USAGE", `${place}: not sorted by ${order.name} (${hint})`);

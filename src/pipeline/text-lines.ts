@@ -1,5 +1,6 @@
 /** Text files as lines, one at a time. */
 import { isAscii } from "node:buffer";
+import { invariant } from "../base/index.ts";
 import { createDurably, type Disk, readStandardInput } from "../disk/index.ts";
 
 const READ_SIZE = 1 << 18;
@@ -45,6 +46,15 @@ const NOT_ASCII = /[\x80-\xff]/;
 
 function decode(latin1: string): string {
   return NOT_ASCII.test(latin1) ? Buffer.from(latin1, "latin1").toString("utf8") : latin1;
+}
+
+/** The lines of a text, without their ends. */
+export function wholeLines(text: string | Uint8Array): string[] {
+  const string = typeof text === "string" ? text : Buffer.from(text.buffer, text.byteOffset, text.length).toString();
+  const lines = string.split("\n");
+  const rest = lines.pop();
+  invariant(rest === "", "a line without its end");
+  return lines;
 }
 
 const WRITE_SIZE = 1 << 16;

@@ -6,7 +6,7 @@ import { captureBytes } from "../../testing/capture-text.ts";
 import { ForgetfulDisk } from "../../testing/forgetful-disk.ts";
 import { gzipMember } from "../../testing/gzip-member.ts";
 import { findInputs } from "../inputs.ts";
-import { BY_DIGEST, fromSortable, parseManifestLine, toSortable } from "../manifest-line.ts";
+import { BY_DIGEST, fromSortable, parseManifestLine, splitLine, toSortable } from "../manifest-line.ts";
 import { runTask } from "../run.ts";
 import { surveyInputs } from "./survey.ts";
 
@@ -61,7 +61,7 @@ async function countByManifest(disk: ForgetfulDisk) {
     { threads: 1, onText },
   );
   const lines = text.split("\n").slice(0, -1);
-  const sorted = lines.map((line) => toSortable(line, BY_DIGEST, "manifest")).sort();
+  const sorted = lines.map((line) => toSortable(line, splitLine(line, "manifest"), BY_DIGEST)).sort();
   const chooser = new OriginalChooser<Candidate>({});
   let digest: string | undefined;
   let duplicates = 0;
