@@ -40,15 +40,22 @@ export function formatBase32(bytes: Uint8Array): string {
   return text;
 }
 
+/** What each character stands for, by its code. */
+const BASE32_VALUES = new Int8Array(128).fill(-1);
+for (let value = 0; value < 32; value++) {
+  BASE32_VALUES[BASE32.charCodeAt(value)] = value;
+  BASE32_VALUES[BASE32.toLowerCase().charCodeAt(value)] = value;
+}
+
 /** Absent when a character is not of the alphabet. Case and padding do not matter. */
 export function parseBase32(text: string): Uint8Array | undefined {
-  const trimmed = text.replace(/=+$/, "").toUpperCase();
+  const trimmed = text.endsWith("=") ? text.replace(/=+$/, "") : text;
   const bytes = new Uint8Array(Math.floor((trimmed.length * 5) / 8));
   let at = 0;
   let bits = 0;
   let held = 0;
   for (let i = 0; i < trimmed.length; i++) {
-    const value = BASE32.indexOf(trimmed[i]!);
+    const value = BASE32_VALUES[trimmed.charCodeAt(i)] ?? -1;
     if (value < 0) return undefined;
     held = (held << 5) | value;
     bits += 5;
@@ -72,6 +79,8 @@ export function formatDigestValue(digest: Digest): string {
 }
 
 const BASE32_PAIRS = Array.from({ length: 1024 }, (_, i) => BASE32[i >> 5]! + BASE32[i & 31]!);
+
+const SHA1_BASE32 = /^[A-Z2-7]{32}$/;
 
 /** The 20 bytes of a sha1 are four times 40 bits, eight characters each: on the path of every record of a manifest. */
 function sha1Base32(hex: string): string {
@@ -114,7 +123,7 @@ export function parseDigest(text: string, unlabelled?: DigestAlgorithm): Digest 
 
 function parseDigestValue(value: string, size: number): string | undefined {
   if (value.length === size * 2 && /^[0-9a-fA-F]+$/.test(value)) return value.toLowerCase();
-  const bare = value.replace(/=+$/, "");
+  const bare = value.endsWith("=") ? value.replace(/=+$/, "") : value;
   if (bare.length === Math.ceil((size * 8) / 5)) {
     const bytes = parseBase32(bare);
     if (bytes?.length === size) return Buffer.from(bytes).toString("hex");
@@ -134,6 +143,8 @@ export function formatDigestLike(sample: string, digest: Digest): string {
   const value = sample.slice(colon + 1);
   const label = sample.slice(0, colon + 1);
   const size = SIZES[digest.algorithm];
+  // What most have.
+  if (digest.algorithm === "sha1" && SHA1_BASE32.test(value)) return label + sha1Base32(digest.hex);
   if (/^[0-9a-f]+$/i.test(value) && value.length === size * 2) {
     return label + (/[A-F]/.test(value) ? digest.hex.toUpperCase() : digest.hex);
   }

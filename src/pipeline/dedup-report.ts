@@ -4,7 +4,7 @@ import type { Disk } from "../disk/index.ts";
 import type { DedupOptions, DedupResult } from "./dedup.ts";
 import type { JobFile } from "./job-files.ts";
 import type { JobFolder } from "./job-folder.ts";
-import { type LedgerEntry, type LeftRecord, readLedger } from "./ledger.ts";
+import type { Ledger } from "./ledger.ts";
 import { flagValue, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
 import { DedupStatistics } from "./report/dedup-statistics.ts";
 import { formatReportHtml } from "./report/html.ts";
@@ -20,7 +20,7 @@ export interface JobReport {
   readonly counts: Counts;
 }
 
-/** What a plan says, counted line by line. */
+/** What a plan says and what became of it, counted line by line. */
 export class PlanFigures {
   readonly statistics = new DedupStatistics();
   readonly recordsOf = new Map<string, number>();
@@ -33,6 +33,24 @@ export class PlanFigures {
     const figures = new PlanFigures();
     for (const text of plan) figures.add(parseManifestLine(text, "plan.tsv"));
     return figures;
+  }
+
+  /** Counts what became of the copies of one file: they come in order of their places, as the entries of its ledger do. */
+  addRewritten(copies: Iterable<string>, ledger: Ledger | undefined): void {
+    const replaced = ledger?.entries[Symbol.iterator]();
+    const left = ledger?.left[Symbol.iterator]();
+    let entry = take(replaced);
+    let stayed = take(left);
+    for (const text of copies) {
+      const line = parseManifestLine(text, "copies.tsv");
+      if (entry?.inputOffset === line.offset) {
+        this.statistics.addRewritten(line, entry.inputLength, entry.outputLength);
+        entry = take(replaced);
+      } else if (stayed?.inputOffset === line.offset) {
+        this.statistics.addLeft(line, stayed.reason);
+        stayed = take(left);
+      } else this.statistics.addLeft(line, "file-left");
+    }
   }
 
   add(line: ManifestLine): void {
@@ -57,7 +75,6 @@ export function reportJob(
   options: DedupOptions,
 ): JobReport {
   const { statistics, recordsOf, collisions, records, duplicates, revisits } = figures;
-  countRewritten(disk, job, files, results, statistics);
   const left: Record<string, number> = {};
   let [filesChanged, replaced, bytesBefore, bytesAfter] = [0, 0, 0, 0];
   for (const file of files) {
@@ -119,45 +136,6 @@ function decisionOf(line: ManifestLine) {
   return copy === 1 ? ({ kind: "original" } as const) : ({ kind: "duplicate", copy } as const);
 }
 
-/** The copies of the plan are sorted by place, and so are the entries of each ledger. */
-function countRewritten(
-  disk: Disk,
-  job: JobFolder,
-  files: readonly JobFile[],
-  results: ReadonlyMap<string, RewriteResult>,
-  statistics: DedupStatistics,
-): void {
-  const ledgers = new Map(files.map((file) => [file.name, file.ledger]));
-  let file: string | undefined;
-  let replaced: Iterator<LedgerEntry> | undefined;
-  let left: Iterator<LeftRecord> | undefined;
-  let entry: LedgerEntry | undefined;
-  let stayed: LeftRecord | undefined;
-  for (const text of job.lines("copies.tsv")) {
-    const line = parseManifestLine(text, "copies.tsv");
-    if (line.file !== file) {
-      file = line.file;
-      const ledger = results.has(file) ? readLedger(disk, ledgers.get(file) ?? "") : undefined;
-      replaced = ledger?.entries[Symbol.iterator]();
-      left = ledger?.left[Symbol.iterator]();
-      entry = take(replaced);
-      stayed = take(left);
-    }
-    if (entry?.inputOffset === line.offset) {
-      statistics.addRewritten(line, entry.inputLength, entry.outputLength);
-      entry = take(replaced);
-    } else if (stayed?.inputOffset === line.offset) {
-      statistics.addLeft(line, stayed.reason);
-      stayed = take(left);
-    } else statistics.addLeft(line, "file-left");
-  }
-}
-
-function take<T>(iterator: Iterator<T> | undefined): T | undefined {
-  const step = iterator?.next();
-  return step === undefined || step.done === true ? undefined : step.value;
-}
-
 function metadataOf(job: JobFolder, options: DedupOptions): ReportMetadata {
   const { settings, startedMs } = job.state;
   const { policy } = settings;
@@ -179,4 +157,9 @@ function metadataOf(job: JobFolder, options: DedupOptions): ReportMetadata {
         : "Every file was read back and compared with its input before it got its name.",
     ],
   };
+}
+
+function take<T>(iterator: Iterator<T> | undefined): T | undefined {
+  const step = iterator?.next();
+  return step === undefined || step.done === true ? undefined : step.value;
 }

@@ -13,8 +13,7 @@ import { GroupParts, partName, readFindings, type ToldSkip, toldOf } from "./man
 import { BY_DIGEST, fromSortable, isRevisit, splitLine, toSortable } from "./manifest-line.ts";
 import { loadSight } from "./plan-intake.ts";
 import { PlanRun } from "./plan-run.ts";
-import type { RewriteResult } from "./rewrite-job.ts";
-import { RewriteRun } from "./rewrite-run.ts";
+import { RewriteRun, type Rewritten } from "./rewrite-run.ts";
 import { runTask } from "./run.ts";
 import { StageThreads } from "./stage-pool.ts";
 import { wholeLines } from "./text-lines.ts";
@@ -72,9 +71,8 @@ export class DedupRun {
       await this.makeManifest();
       await this.planning.compare();
     }
-    const figures = this.planning.plan();
-    const results = await this.rewriting.run();
-    return this.report(results, figures ?? PlanFigures.of(job.lines("plan.tsv")));
+    const figures = this.planning.plan() ?? PlanFigures.of(job.lines("plan.tsv"));
+    return this.report(await this.rewriting.run(figures));
   }
 
   /** What runs that were killed left beside the outputs: on a full disk it would be in the way. */
@@ -238,7 +236,7 @@ export class DedupRun {
     this.options.onSkip?.(skipped);
   }
 
-  private report(results: ReadonlyMap<string, RewriteResult>, figures: PlanFigures): DedupResult {
+  private report({ results, figures }: Rewritten): DedupResult {
     const { disk, job, options } = this;
     this.progress("reporting", 0, 1);
     const dryRun = options.dryRun === true;

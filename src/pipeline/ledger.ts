@@ -126,6 +126,7 @@ function* readEntries(disk: Disk, path: string): Generator<LedgerEntry> {
 
 function* readLeft(disk: Disk, path: string): Generator<LeftRecord> {
   for (const line of readBody(disk, path)) {
+    if (!isRemark(line)) continue;
     const [mark, offset, reason] = line.split("\t");
     if (mark === LEFT_MARK) yield { inputOffset: Number(offset), reason: reason ?? "" };
   }

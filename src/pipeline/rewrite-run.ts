@@ -6,14 +6,21 @@ import { dirname } from "node:path";
 import { ArchiveError } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import type { DedupOptions } from "./dedup.ts";
+import { PlanFigures } from "./dedup-report.ts";
 import type { SkippedInput } from "./inputs.ts";
 import { isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
 import { DRAFT, type JobFolder } from "./job-folder.ts";
-import { readLedger } from "./ledger.ts";
+import { type Ledger, readLedger } from "./ledger.ts";
 import { Column } from "./manifest-line.ts";
 import type { RewriteJob, RewriteResult } from "./rewrite-job.ts";
 import type { StageThreads } from "./stage-pool.ts";
 import { readTextLines } from "./text-lines.ts";
+
+export interface Rewritten {
+  /** What became of each file, by its name. */
+  readonly results: ReadonlyMap<string, RewriteResult>;
+  readonly figures: PlanFigures;
+}
 
 /** What a byte of the plan costs to carry out, in bytes of a file that are copied: about 60 microseconds a line. */
 const COPY_COST = 100;
@@ -40,19 +47,39 @@ export class RewriteRun {
     return loadJobFiles(this.disk, this.job.file("files.jsonl"));
   }
 
-  /** Rewrites what is still to be done; what became of each file, by its name. */
-  async run(): Promise<Map<string, RewriteResult>> {
+  /** Rewrites what is still to be done. Figures are those of the plan. */
+  async run(planned: PlanFigures): Promise<Rewritten> {
+    const { job } = this;
     const results = new Map<string, RewriteResult>();
     const failed = new Set<string>(this.skipped.map(({ name }) => name.split("!")[0]!));
     const stretches = this.stretchesByFile();
+    const uncounted = new Set(stretches.keys());
+    let figures = planned;
+    const count = (name: string) => {
+      if (uncounted.delete(name)) figures.addRewritten(this.copies(stretches.get(name)!), this.ledgerOf(name, results));
+    };
     let queue = this.rewriteJobs(stretches, failed, results);
     while (queue.length > 0) {
       const before = failed.size;
-      await this.runRewrites(queue, results, failed);
+      // Counted at once: the threads are at work on the next files.
+      await this.runRewrites(queue, results, failed, count);
       // What was written before a file failed may refer to it: those are written again without such references.
       queue = failed.size > before ? this.undoReferring(stretches, failed, results) : [];
+      if (queue.length === 0) continue;
+      figures = PlanFigures.of(job.lines("plan.tsv"));
+      for (const name of stretches.keys()) uncounted.add(name);
     }
-    return results;
+    for (const name of [...uncounted]) count(name);
+    return { results, figures };
+  }
+
+  private copies({ start, end }: { start: number; end: number }): Generator<string> {
+    return readTextLines(this.disk, this.job.file("copies.tsv"), start, end);
+  }
+
+  private ledgerOf(name: string, results: ReadonlyMap<string, RewriteResult>): Ledger | undefined {
+    const file = results.has(name) ? this.files().get(name) : undefined;
+    return file === undefined ? undefined : readLedger(this.disk, file.ledger);
   }
 
   private rewriteJobs(
@@ -101,6 +128,7 @@ export class RewriteRun {
     jobs: readonly RewriteJob[],
     results: Map<string, RewriteResult>,
     failed: Set<string>,
+    onDone: (name: string) => void,
   ): Promise<void> {
     const { disk } = this;
     const files = this.files();
@@ -128,6 +156,7 @@ export class RewriteRun {
         else {
           results.set(job.file, result);
           this.saved += result.bytesBefore - result.bytesAfter;
+          onDone(job.file);
         }
         show();
       },
@@ -172,8 +201,8 @@ export class RewriteRun {
     return jobs;
   }
 
-  private refersTo({ start, end }: { start: number; end: number }, failed: ReadonlySet<string>): boolean {
-    for (const line of readTextLines(this.disk, this.job.file("copies.tsv"), start, end)) {
+  private refersTo(stretch: { start: number; end: number }, failed: ReadonlySet<string>): boolean {
+    for (const line of this.copies(stretch)) {
       const original = line.split("\t", Column.originalFile + 1)[Column.originalFile]?.split("!")[0];
       if (original !== undefined && failed.has(original)) return true;
     }

@@ -23,7 +23,8 @@ export function encodeText(text: string): string {
   return NOT_ASCII.test(text) ? Buffer.from(text).toString("latin1") : text;
 }
 
-function equalsIgnoringCase(text: string, from: number, lowerName: string): boolean {
+/** Whether a name stands there, in whatever case. */
+export function equalsIgnoringCase(text: string, from: number, lowerName: string): boolean {
   for (let i = 0; i < lowerName.length; i++) {
     let code = text.charCodeAt(from + i);
     if (code >= 65 && code <= 90) code |= 32;
@@ -32,7 +33,7 @@ function equalsIgnoringCase(text: string, from: number, lowerName: string): bool
   return true;
 }
 
-function isBlank(code: number): boolean {
+export function isBlank(code: number): boolean {
   return code === 32 || code === 9;
 }
 

@@ -13,7 +13,7 @@ import {
   parseDigest,
 } from "../base/index.ts";
 import type { ArcLine } from "./arc-line.ts";
-import { encodeText, type FieldBlock } from "./field-block.ts";
+import { encodeText, equalsIgnoringCase, type FieldBlock, isBlank } from "./field-block.ts";
 import type { HttpHead } from "./http-head.ts";
 import { unbracket, type WarcRecord } from "./record.ts";
 
@@ -180,9 +180,9 @@ export function replacedHead(
   return kept + lineEnd;
 }
 
-/** Lengths of the names that are ever changed: all other lines are passed over at a glance. */
-const CHANGED_NAMES: ReadonlySet<number> = new Set(
-  ["warc-type", "content-length", "warc-block-digest", "warc-payload-digest"].map((name) => name.length),
+/** The names that are ever changed, by their lengths: all other lines are passed over at a glance. */
+const CHANGED_NAMES: ReadonlyMap<number, string> = new Map(
+  ["warc-type", "content-length", "warc-block-digest", "warc-payload-digest"].map((name) => [name.length, name]),
 );
 
 /** The header's lines with some values changed, without the blank line. All other bytes stay. */
@@ -191,28 +191,40 @@ function changeFields(text: string, change: (lowerName: string, value: string) =
   let copied = 0;
   const bodyEnd = endOfFields(text);
   for (let at = text.indexOf("\n") + 1; at > 0 && at < bodyEnd; ) {
-    const end = text.indexOf("\n", at) + 1 || text.length;
-    const colon = text.indexOf(":", at);
-    const line = colon > at && colon < end ? text.slice(at, end) : "";
-    const field = CHANGED_NAMES.has(blanksBefore(text, at, colon) - at) ? FIELD.exec(line) : null;
-    const valueEnd = field === null ? 0 : Math.max(field[0].length, endOfValue(line));
-    const value = field === null ? undefined : change(field[1]!.toLowerCase(), line.slice(field[0].length, valueEnd));
+    const start = at;
+    const end = text.indexOf("\n", start) + 1 || text.length;
     at = end;
+    const colon = text.indexOf(":", start);
+    if (colon < 0 || colon >= end) continue;
+    const name = CHANGED_NAMES.get(skipBlanksBefore(text, start, colon) - start);
+    if (name === undefined || !equalsIgnoringCase(text, start, name)) continue;
+    const valueStart = skipBlanks(text, colon + 1, end);
+    const valueEnd = Math.max(valueStart, skipBlanksBefore(text, start, skipLineEndBefore(text, start, end)));
+    const value = change(name, text.slice(valueStart, valueEnd));
     if (value === undefined) continue;
-    kept += text.slice(copied, end - line.length) + field![0] + value + line.slice(valueEnd);
+    kept += text.slice(copied, valueStart) + value + text.slice(valueEnd, end);
     // A folded value goes as a whole.
-    while (at < bodyEnd && (text[at] === " " || text[at] === "\t")) at = text.indexOf("\n", at) + 1 || text.length;
+    while (at < bodyEnd && isBlank(text.charCodeAt(at))) at = text.indexOf("\n", at) + 1 || text.length;
     copied = at;
   }
   return kept + text.slice(copied, Math.max(copied, bodyEnd));
 }
 
-const FIELD = /^([^:\s]+)[ \t]*:[ \t]*/;
+function skipBlanks(text: string, from: number, end: number): number {
+  let at = from;
+  while (at < end && isBlank(text.charCodeAt(at))) at++;
+  return at;
+}
 
-/** Where the blanks before `end` begin. */
-function blanksBefore(text: string, from: number, end: number): number {
+function skipBlanksBefore(text: string, from: number, end: number): number {
   let at = end;
-  while (at > from && (text[at - 1] === " " || text[at - 1] === "\t")) at--;
+  while (at > from && isBlank(text.charCodeAt(at - 1))) at--;
+  return at;
+}
+
+function skipLineEndBefore(text: string, from: number, end: number): number {
+  let at = end;
+  while (at > from && (text.charCodeAt(at - 1) === 10 || text.charCodeAt(at - 1) === 13)) at--;
   return at;
 }
 
@@ -225,13 +237,5 @@ function endOfFields(text: string): number {
     if (before > 0 && text[before - 1] !== "\n") return end;
     end = before;
   }
-  return end;
-}
-
-/** Where the line end and the blanks before it begin. A regular expression would try every run of blanks. */
-function endOfValue(line: string): number {
-  let end = line.length;
-  while (end > 0 && (line[end - 1] === "\n" || line[end - 1] === "\r")) end--;
-  while (end > 0 && (line[end - 1] === " " || line[end - 1] === "\t")) end--;
   return end;
 }
