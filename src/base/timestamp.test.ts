@@ -106,6 +106,20 @@ test("what is written is read as the same", () => {
   );
 });
 
+test("what is written plainly is read as every other form is", () => {
+  const pair = fc.integer({ min: 0, max: 61 }).map((number) => String(number).padStart(2, "0"));
+  const digits = fc.tuple(pair, pair, pair, pair, pair, pair, pair);
+  const spoilt = fc.option(fc.tuple(fc.nat({ max: 18 }), fc.constantFrom(" ", "-", ":", "T", "x", "\u0660")));
+  fc.assert(
+    fc.property(digits, spoilt, ([century, year, month, day, hour, minute, second], spoil) => {
+      let text = `${century}${year}-${month}-${day}T${hour}:${minute}:${second}`;
+      if (spoil !== null) text = text.slice(0, spoil[0]) + spoil[1] + text.slice(spoil[0] + 1);
+      expect(parseIso(`${text}Z`)).toBe(parseIso(`${text}z`));
+    }),
+    { numRuns: 2000 },
+  );
+});
+
 test("fewer digits span more time", () => {
   fc.assert(
     fc.property(time, fc.integer({ min: 4, max: 17 }), (ms, count) => {

@@ -42,8 +42,24 @@ export function parseTimestamp(digits: string, padding: "start" | "end" = "start
 const ISO =
   /^(\d{4})(?:-(\d{2})(?:-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:([Zz])|([+-])(\d{2}):?(\d{2}))?)?)?)?$/;
 
+/** The time of `2019-04-01T00:00:00Z`, which is how nearly all are written; absent for every other form. */
+function parsePlainIso(text: string): number | undefined {
+  if (text.length !== 20 || text[4] !== "-" || text[7] !== "-" || text[10] !== "T") return undefined;
+  if (text[13] !== ":" || text[16] !== ":" || text[19] !== "Z") return undefined;
+  const pair = (at: number) => {
+    const [tens, ones] = [text.charCodeAt(at) - 48, text.charCodeAt(at + 1) - 48];
+    return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? 10 * tens + ones : Number.NaN;
+  };
+  const [year, month, day] = [100 * pair(0) + pair(2), pair(5), pair(8)];
+  const [hour, minute, second] = [pair(11), pair(14), pair(17)];
+  const isNumber = !Number.isNaN(year + month + day + hour + minute + second);
+  return isNumber ? toTime(year, month, day, hour, minute, second, 0) : undefined;
+}
+
 /** A time in ISO 8601, from a year to nanoseconds (which are cut to milliseconds); without a zone it is UTC. */
 export function parseIso(text: string): number | undefined {
+  const plain = parsePlainIso(text);
+  if (plain !== undefined) return plain;
   const m = ISO.exec(text.trim());
   if (m === null) return undefined;
   const number = (i: number, otherwise: number) => (m[i] === undefined ? otherwise : Number(m[i]));

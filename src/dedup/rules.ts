@@ -30,8 +30,9 @@ export class Rules {
     const { sameUrl, sameSite, maxAgeDays } = this.policy;
     if (sameUrl === true && !this.isSameUrl(original, candidate)) return false;
     if (sameSite === true && siteOf(original) !== siteOf(candidate)) return false;
+    if (maxAgeDays === undefined) return true;
     const [then, now] = [timeOfDate(original.date), timeOfDate(candidate.date)];
-    if (maxAgeDays === undefined || then === undefined || now === undefined) return true;
+    if (then === undefined || now === undefined) return true;
     return now - then <= maxAgeDays * DAY_MS;
   }
 
