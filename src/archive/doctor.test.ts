@@ -51,7 +51,8 @@ describe("the doctor", () => {
   it.each(["add", "adopt"] as const)("names a file that is gone, and the captures in it: %s", async (kind) => {
     const { disk, path } = await archiveWith(kind);
     disk.remove(path);
-    expect(await diagnose(disk)).toEqual([`HT_NOT_FOUND ${path} is gone; it holds 2 captures`]);
+    const what = kind === "adopt" ? "is gone; adopt it where it lies now" : "is gone";
+    expect(await diagnose(disk)).toEqual([`HT_NOT_FOUND ${path} ${what}; it holds 2 captures`]);
   });
 
   it("names a segment that is shorter than it was", async () => {

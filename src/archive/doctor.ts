@@ -102,7 +102,7 @@ class Doctor {
       for (const each of catalogue.allCaptures()) if (each.row.place.segment === number) captures++;
       const [code, what] =
         stat === undefined
-          ? (["HT_NOT_FOUND", "is gone"] as const)
+          ? (["HT_NOT_FOUND", adopted === undefined ? "is gone" : "is gone; adopt it where it lies now"] as const)
           : adopted === undefined
             ? (["HT_CORRUPT", "is shorter than it was"] as const)
             : (["HT_CHANGED", "changed since it was adopted"] as const);

@@ -9,10 +9,10 @@ import type { Disk } from "../disk/index.ts";
 import { readText } from "./archive-folder.ts";
 import { urlHash } from "./capture-key.ts";
 import { archiveKey, DIGEST_HALF, hasSameId, recordMark } from "./capture-row.ts";
-import { type Catalogue } from "./catalogue.ts";
+import { ADOPTED_SOURCES, type Catalogue } from "./catalogue.ts";
 import { removalMark } from "./removal-mark.ts";
 
-/** A file that became a segment where it lies. */
+/** A file that became a segment where it lies; the last one of a segment tells where it lies now. */
 export interface AdoptEntry {
   readonly kind: "adopt";
   readonly time: string;
@@ -119,9 +119,10 @@ export function enterJournal(catalogue: Catalogue, entries: Iterable<JournalEntr
 function enterOne(catalogue: Catalogue, entry: JournalEntry): void {
   if (entry.kind === "adopt") {
     const { segment, path, size, modifiedMs } = entry;
-    if (catalogue.segment(segment) === undefined) {
-      catalogue.putSegment(segment, { adopted: { path, size, modifiedMs }, end: 0 });
-    }
+    const there = catalogue.segment(segment);
+    const source = catalogue.source(ADOPTED_SOURCES + segment);
+    if (source !== undefined) catalogue.putSource(ADOPTED_SOURCES + segment, { ...source, name: path });
+    catalogue.putSegment(segment, { adopted: { path, size, modifiedMs }, end: there?.end ?? 0 });
     return;
   }
   for (const { url, date, id, sha256 } of entry.captures) {

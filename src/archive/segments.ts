@@ -196,7 +196,9 @@ export class RecordShelf implements Disposable {
       if (!(cause instanceof ArchiveError) || cause.code !== "HT_NOT_FOUND") throw cause;
       const isAdopted = this.segmentOf(number)?.adopted !== undefined;
       const what = isAdopted ? "an adopted file that is not there any more" : "a segment that is not there any more";
-      const advice = "bring it back; `holotype doctor` tells what is in it";
+      const advice = isAdopted
+        ? "bring it back, or adopt it where it lies now; `holotype doctor` tells what is in it"
+        : "bring it back; `holotype doctor` tells what is in it";
       throw new ArchiveError("HT_NOT_FOUND", `${name}: ${what}; ${advice}`, { file: name }, cause);
     }
   }

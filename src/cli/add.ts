@@ -30,7 +30,8 @@ beside their captures. Files may come in any order. What the archive has already
 again changes nothing, and after an interruption the same command goes on. - is standard input.
 
 With --adopt nothing is copied: the files stay where they are and become part of the archive, which reads from them and
-lets later captures refer to them. They must not be changed or moved any more; holotype doctor tells if they were.`,
+lets later captures refer to them. They must not be changed; holotype doctor tells if they were, or are gone. After
+they were moved, adopt them in their new place: what has the same name, size and captures is recognised.`,
   options: {
     ...ARCHIVE_OPTION,
     ...ADD_POLICY_OPTIONS,
@@ -186,8 +187,9 @@ function formatFiles({ files, records }: AddReport): string {
   return `${formatCount(files, "file")}, ${formatCount(records, "record")}`;
 }
 
-function formatAdopted({ files, adoptedBefore }: AdoptReport): string {
-  return `${formatNumber(files)} adopted where they lie${adoptedBefore > 0 ? `, ${formatNumber(adoptedBefore)} before` : ""}`;
+function formatAdopted({ files, adoptedBefore, moved }: AdoptReport): string {
+  const before = adoptedBefore > 0 ? `, ${formatNumber(adoptedBefore)} before` : "";
+  return `${formatNumber(files)} adopted where they lie${before}${moved > 0 ? ` (${formatNumber(moved)} moved)` : ""}`;
 }
 
 function formatTaken(report: AddReport): [string, string][] {

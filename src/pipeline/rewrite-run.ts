@@ -69,7 +69,7 @@ export class RewriteRun {
       figures = PlanFigures.of(job.lines("plan.tsv"));
       for (const name of stretches.keys()) uncounted.add(name);
     }
-    for (const name of [...uncounted]) count(name);
+    for (const name of uncounted) count(name);
     return { results, figures };
   }
 

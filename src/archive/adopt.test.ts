@@ -1,0 +1,128 @@
+import { basename, dirname } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Disk } from "../disk/index.ts";
+import type { Input } from "../pipeline/index.ts";
+import {
+  diagnose,
+  makeInput,
+  openReader,
+  openWriter,
+  rebuild,
+  type Visit,
+  visitBytes,
+} from "../testing/archive-fixture.ts";
+import { noise } from "../testing/capture-text.ts";
+import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
+import type { AdoptReport } from "./adopt.ts";
+import { archiveStats } from "./stats.ts";
+
+const URL = "http://a.example/";
+const KEEP = { data: "keep", names: "keep", seed: 0 } as const;
+const visit = (day: number): Visit => ({
+  uri: URL,
+  timeMs: Date.UTC(2020, 0, day),
+  payload: noise(`day ${day}`, 900),
+});
+
+/** Two files that were adopted, of captures of two days each. */
+async function adopted(): Promise<{ disk: ForgetfulDisk; inputs: Input[] }> {
+  const disk = new ForgetfulDisk();
+  const inputs = [1, 3].map((day) =>
+    makeInput(
+      disk,
+      [day, day + 1].map((each) => visitBytes(visit(each))),
+      "/holdings",
+    ),
+  );
+  await adopt(disk, inputs);
+  return { disk, inputs };
+}
+
+async function adopt(disk: Disk, inputs: readonly Input[]): Promise<AdoptReport> {
+  await using writer = openWriter(disk);
+  return await writer.adopt(inputs);
+}
+
+function move(disk: Disk, input: Input, folder = "/elsewhere"): Input {
+  disk.makeFolder(folder);
+  const path = `${folder}/${basename(input.path)}`;
+  disk.rename(input.path, path, "refuse");
+  disk.syncFolder(folder);
+  disk.syncFolder(dirname(input.path));
+  return { ...input, name: path, path };
+}
+
+async function answers(disk: Disk): Promise<{ days: number[]; readable: number; crawls: string[] }> {
+  await using archive = await openReader(disk);
+  const captures = [...archive.captures(URL)];
+  let readable = 0;
+  for (const { row } of captures) archive.shelf.read(row.place, (record) => void (readable += record.drain() ?? 1));
+  const crawls = [...archiveStats(archive, "crawl")].map(({ name }) => name).sort();
+  return { days: captures.map(({ timeMs }) => new Date(timeMs).getUTCDate()), readable, crawls };
+}
+
+describe("an adopted file that was moved", () => {
+  it("is the same segment in its new place", async () => {
+    const { disk, inputs } = await adopted();
+    const moved = inputs.map((input) => move(disk, input));
+    expect(await diagnose(disk)).toHaveLength(2);
+    expect(await adopt(disk, moved)).toMatchObject({ files: 0, adoptedBefore: 2, moved: 2, captures: 0 });
+    const wanted = { days: [1, 2, 3, 4], readable: 4, crawls: moved.map(({ path }) => path).sort() };
+    expect(await answers(disk)).toEqual(wanted);
+    expect(await diagnose(disk)).toEqual([]);
+    expect(await adopt(disk, moved)).toMatchObject({ files: 0, adoptedBefore: 2, moved: 0 });
+    await rebuild(disk);
+    expect(await answers(disk)).toEqual(wanted);
+    expect(await diagnose(disk)).toEqual([]);
+  });
+
+  it("is not one of the same name and size with other captures", async () => {
+    const { disk, inputs } = await adopted();
+    const [other, gone] = [...inputs].sort((one, two) => one.size! - two.size!) as [Input, Input];
+    disk.remove(gone.path);
+    disk.makeFolder("/elsewhere");
+    const path = `/elsewhere/${basename(gone.path)}`;
+    {
+      using from = disk.open(other.path, "read");
+      using to = disk.open(path, "create");
+      // Zeros behind the records make up for what is missing.
+      const bytes = Buffer.alloc(gone.size!);
+      from.read(bytes, 0);
+      to.write(bytes, 0);
+    }
+    expect(disk.stat(path)!.sizeBytes).toBe(gone.size);
+    const report = await adopt(disk, [{ ...gone, name: path, path }]);
+    expect(report).toMatchObject({ files: 1, adoptedBefore: 0, moved: 0, known: 2 });
+    expect(await diagnose(disk)).toEqual([
+      `HT_NOT_FOUND ${gone.path} is gone; adopt it where it lies now; it holds 2 captures`,
+    ]);
+  });
+
+  it("is entered where it was gone when everything was made anew", async () => {
+    const { disk, inputs } = await adopted();
+    const moved = move(disk, inputs[0]!);
+    await rebuild(disk);
+    expect((await answers(disk)).days).toEqual([3, 4]);
+    expect(await adopt(disk, [moved])).toMatchObject({ files: 1, captures: 2, moved: 0 });
+    expect((await answers(disk)).days).toEqual([1, 2, 3, 4]);
+    expect(await diagnose(disk)).toEqual([]);
+  });
+
+  it("is found whenever that is cut off, once it is adopted again", async () => {
+    const { disk: sound, inputs } = await adopted();
+    const moved = inputs.map((input) => move(sound, input));
+    for (let stopAt = 1; ; stopAt++) {
+      const disk = sound.reopen(KEEP, { stopAt });
+      try {
+        await adopt(disk, moved);
+      } catch (error) {
+        if (!disk.operations.stopped) throw error;
+      }
+      const left = disk.reopen(KEEP);
+      await adopt(left, moved);
+      expect(await answers(left)).toMatchObject({ days: [1, 2, 3, 4], readable: 4 });
+      expect(await diagnose(left)).toEqual([]);
+      if (!disk.operations.stopped) break;
+    }
+  });
+});
