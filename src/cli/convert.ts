@@ -1,3 +1,4 @@
+import { dirname, join, relative, resolve } from "node:path";
 import { ArchiveError } from "../base/index.ts";
 import { nodeDisk, removeLeftovers } from "../disk/index.ts";
 import {
@@ -22,7 +23,8 @@ export const convert: Command = {
   usage: "FILE… -o DIR",
   details: `An output gets its name only after it has been read back and every record in it was found equal to that of the
 input. The header line of an ARC record is kept in the field Holotype-Arc-Header. A damaged file is not converted.
-Run again after it was stopped, it keeps the outputs that are there, once they too have proved equal.`,
+Run again after it was stopped, it keeps the outputs that are there, once they too have proved equal. The files
+of a folder keep their places below it.`,
   options: {
     output: { type: "string", short: "o", value: "DIR", help: "folder for the converted files" },
     to: { type: "string", value: "COMPRESSION", help: "gzip, zstd or none", default: "gzip" },
@@ -43,22 +45,58 @@ Run again after it was stopped, it keeps the outputs that are there, once they t
       tellSkipped(input, args.flag("json"));
     };
     const inputs = takeInputs(files, onSkip);
-    nodeDisk.makeFolder(folder);
-    removeLeftovers(nodeDisk, folder);
     const outputs = new Map<string, Input>();
+    const places = new Set<string>();
+    const total = { files: 0, records: 0, sizeBefore: 0, sizeAfter: 0 };
     for (const input of inputs) {
-      const output = convertedName(input, settings.compression);
+      const place = join(folder, placeOf(input, files));
+      const output = join(place, convertedName(input, settings.compression));
       const twin = outputs.get(output);
       outputs.set(output, input);
-      if (twin === undefined) await convertOne(input, settings, args.flag("json"), onSkip);
-      else {
+      if (twin === undefined) {
+        if (!places.has(place)) prepare(place);
+        places.add(place);
+        const converted = await convertOne(input, { ...settings, folder: place }, args.flag("json"), onSkip);
+        if (converted !== undefined) count(total, converted);
+      } else {
         const message = `${input.name}: its output would have the same name as that of ${twin.name}`;
         onSkip({ name: input.name, error: new ArchiveError("HT_EXISTS", message, { file: input.name }) });
       }
     }
+    if (!args.flag("json") && total.files > 1) report(formatTotal(total));
     return skipped.length > 0 ? 3 : 0;
   },
 };
+
+function prepare(folder: string): void {
+  nodeDisk.makeFolder(folder);
+  removeLeftovers(nodeDisk, folder);
+}
+
+/** Where a file of a folder that was named lies below that folder. */
+function placeOf({ path }: Input, names: readonly string[]): string {
+  const above = names.find((name) => resolve(path).startsWith(`${resolve(name)}/`));
+  return above === undefined ? "" : relative(resolve(above), dirname(resolve(path)));
+}
+
+interface Total {
+  files: number;
+  records: number;
+  sizeBefore: number;
+  sizeAfter: number;
+}
+
+function count(total: Total, { records, sizeBefore = 0, sizeAfter }: Converted): void {
+  total.files++;
+  total.records += records;
+  total.sizeBefore += sizeBefore;
+  total.sizeAfter += sizeAfter;
+}
+
+function formatTotal({ files, records, sizeBefore, sizeAfter }: Total): string {
+  const sizes = `${formatSize(sizeBefore)} → ${formatSize(sizeAfter)}`;
+  return `${formatCount(files, "file")}, ${formatCount(records, "record")}, ${sizes}\n`;
+}
 
 function parseSettings(folder: string, args: Arguments): ConvertOptions {
   const compression = parseChoice("to", args.text("to"), COMPRESSIONS);
@@ -83,7 +121,7 @@ async function convertOne(
   settings: ConvertOptions,
   json: boolean,
   onSkip: (skipped: SkippedInput) => void,
-): Promise<void> {
+): Promise<Converted | undefined> {
   const progress = new ProgressLine();
   try {
     const converted = await convertInput(nodeDisk, input, {
@@ -93,10 +131,12 @@ async function convertOne(
     });
     progress.clear();
     report(json ? `${JSON.stringify({ input: input.name, ...converted })}\n` : formatLine(input, converted));
+    return converted;
   } catch (error) {
     progress.clear();
     if (!(error instanceof ArchiveError) || error.code === "HT_NO_SPACE") throw error;
     onSkip({ name: input.name, error });
+    return undefined;
   }
 }
 

@@ -209,13 +209,28 @@ describe("convert is careful", () => {
     expect(readFileSync(input).equals(before)).toBe(true);
   });
 
+  it("keeps files of one name in the folders of a folder apart", () => {
+    const place = join(folder, "sides");
+    for (const name of ["left", "right"]) {
+      mkdirSync(join(place, name), { recursive: true });
+      put(join(place, name), "x.warc.gz", warcFile([response("http://a.example/", name)]));
+    }
+    const { exit, err, out } = convert("both", place, "--to", "none");
+    expect({ exit, err }).toEqual({ exit: 0, err: "" });
+    expect(out.split("\n").at(-2)).toMatch(/^2 files, 2 records, /);
+    for (const name of ["left", "right"]) {
+      expect(readFileSync(join(folder, "both", name, "x.warc"), "utf8")).toContain(name);
+    }
+  });
+
   it("never lets the output of one input replace that of another", () => {
-    for (const name of ["left", "right"]) mkdirSync(join(folder, name));
-    const one = put(join(folder, "left"), "x.warc.gz", warcFile([response("http://a.example/", "left")]));
-    const two = put(join(folder, "right"), "x.warc.gz", warcFile([response("http://a.example/", "right")]));
-    const { exit, err } = convert("both", one, two, "--to", "none", "--replace");
+    const place = join(folder, "alike");
+    mkdirSync(place);
+    const one = put(place, "x.warc.gz", warcFile([response("http://a.example/", "left")]));
+    const two = put(place, "x.warc", warcFile([response("http://a.example/", "right")], { compression: "none" }));
+    const { exit, err } = convert("alike-out", one, two, "--to", "none", "--replace");
     expect({ exit, err }).toEqual({ exit: 3, err: expect.stringContaining("the same name") as string });
-    expect(readFileSync(join(folder, "both", "x.warc"), "utf8")).toContain("left");
+    expect(readFileSync(join(folder, "alike-out", "x.warc"), "utf8")).toContain("left");
   });
 
   it("killed in the middle, it leaves nothing under the final name, and clears up when run again", async () => {
