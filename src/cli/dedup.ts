@@ -61,7 +61,7 @@ folder; after a kill, a power cut or a full disk the same command goes on where 
       type: "string",
       multiple: true,
       value: "FILE",
-      help: "manifest, CDX or CDXJ of earlier holdings to refer to",
+      help: "manifest, CDX or CDXJ of earlier holdings to refer to, gzipped or not",
     },
     digest: { type: "string", value: "ALGORITHM", help: DIGEST_ALGORITHMS.join(", "), default: "sha256" },
     job: { type: "string", value: "DIR", help: "job folder (default: holotype-job by the output or the files)" },

@@ -8,8 +8,8 @@ import {
   type LineOrder,
   MANIFEST_COLUMNS,
   type ManifestText,
+  readGivenLines,
   readInputLines,
-  readTextLines,
 } from "../pipeline/index.ts";
 import { printText } from "./talk.ts";
 
@@ -25,7 +25,7 @@ export function takeManifests(names: readonly string[]): ManifestText[] {
     if (nodeDisk.stat(name)?.kind !== "file") {
       throw new ArchiveError("HT_NOT_FOUND", `${name}: no such manifest`, { file: name });
     }
-    return { name, lines: readTextLines(nodeDisk, name) };
+    return { name, lines: readGivenLines(nodeDisk, name) };
   });
 }
 

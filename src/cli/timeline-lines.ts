@@ -1,7 +1,7 @@
 /** Visits from lines of text: our own, or those of CDX and CDXJ indexes. */
 import { ArchiveError, parseTimestamp } from "../base/index.ts";
 import { nodeDisk } from "../disk/index.ts";
-import { readInputLines, readTextLines } from "../pipeline/index.ts";
+import { readGivenLines, readInputLines } from "../pipeline/index.ts";
 import { urlKey } from "../url/index.ts";
 import {
   type CdxEntry,
@@ -23,30 +23,48 @@ export interface LoadedVisit {
   readonly value: Uint8Array;
 }
 
-/** The visits of a file or of standard input (`-`). A line without a digest or a time tells nothing and is passed over. */
-export function* readVisits(name: string, onSkipped: (place: string) => void): Generator<LoadedVisit> {
+/**
+ * The visits of a file or of standard input (`-`), which may be compressed. A line without a digest or a time tells nothing
+ * and is passed over; so is one that is none, but not the first: that is another kind of file.
+ */
+export function* readVisits(name: string, onSkipped: (why: string) => void): Generator<LoadedVisit> {
   if (name !== "-" && nodeDisk.stat(name)?.kind !== "file") {
     throw new ArchiveError("HT_NOT_FOUND", `${name}: no such file`, { file: name });
   }
-  let layout: CdxLayout | undefined;
+  const parser = new VisitParser();
   let number = 0;
-  for (const line of name === "-" ? readInputLines() : readTextLines(nodeDisk, name)) {
+  let isKnown = false;
+  for (const line of name === "-" ? readInputLines() : readGivenLines(nodeDisk, name)) {
     const place = `${name === "-" ? "standard input" : name}:${++number}`;
-    if (line.trim() === "" || parseCdxjHeader(line) !== undefined) continue;
-    const header = parseCdxHeader(line);
-    if (header !== undefined) layout = header;
-    if (header !== undefined) continue;
-    if (layout === undefined && line.includes("\t")) {
-      yield parseOwnLine(line, place);
-      continue;
+    try {
+      const visit = parser.parse(line, place);
+      isKnown ||= visit !== undefined;
+      if (visit === "nothing") onSkipped(`${place}: no key, time or digest`);
+      else if (visit !== undefined) yield visit;
+    } catch (error) {
+      if (!isKnown || !(error instanceof ArchiveError) || error.code !== "HT_USAGE") throw error;
+      onSkipped(error.message);
     }
-    const cdxj = layout === undefined ? parseCdxjLine(line) : undefined;
-    if (cdxj === undefined) layout ??= detectCdxLayout(line);
-    const entry = cdxj ?? (layout === undefined ? undefined : parseCdxLine(line, layout));
+  }
+}
+
+class VisitParser {
+  private layout: CdxLayout | undefined;
+
+  /** Absent for an empty line and a header. */
+  parse(line: string, place: string): LoadedVisit | "nothing" | undefined {
+    if (line.trim() === "" || parseCdxjHeader(line) !== undefined) return undefined;
+    const header = parseCdxHeader(line);
+    if (header !== undefined) {
+      this.layout = header;
+      return undefined;
+    }
+    if (this.layout === undefined && line.includes("\t")) return parseOwnLine(line, place);
+    const cdxj = this.layout === undefined ? parseCdxjLine(line) : undefined;
+    if (cdxj === undefined) this.layout ??= detectCdxLayout(line);
+    const entry = cdxj ?? (this.layout === undefined ? undefined : parseCdxLine(line, this.layout));
     if (entry === undefined) throw new ArchiveError("HT_USAGE", `${place}: neither a visit nor a line of CDX or CDXJ`);
-    const visit = fromCdx(entry);
-    if (visit === undefined) onSkipped(place);
-    else yield visit;
+    return fromCdx(entry) ?? "nothing";
   }
 }
 

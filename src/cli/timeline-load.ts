@@ -10,10 +10,11 @@ export const timelineLoad: Command = {
   name: "timeline load",
   purpose: "Take visits into a timeline from lines of text, CDX or CDXJ, in any order.",
   usage: "DIR FILE…",
-  details: `Makes the timeline where there is none. FILE is - for standard input. A line is what dump writes: key, time
-(milliseconds since 1970, or ISO 8601), digest in hex or the word gone, and value (text, or hex behind 0x), with tabs
-between them; or a line of CDX or CDXJ, whose SURT is the key and whose place and status are the value. Longer digests
-are cut to the timeline's size. Each commit holds; loading the same again changes nothing.`,
+  details: `Makes the timeline where there is none. FILE is - for standard input, and may be gzipped. A line is what dump
+writes: key, time (milliseconds since 1970, or ISO 8601), digest in hex or the word gone, and value (text, or hex
+behind 0x), with tabs between them; or a line of CDX or CDXJ, whose SURT is the key and whose place and status are the
+value. Longer digests are cut to the timeline's size. A line that tells no visit is passed over and named, unless it
+is the first. Each commit holds; loading the same again changes nothing.`,
   options: {
     "commit-every": { type: "string", value: "N", help: "visits a commit", default: "500000" },
     "page-size": {
@@ -56,9 +57,12 @@ function run(args: Arguments): number {
       ? `${JSON.stringify(told)}\n`
       : `${folder}: ${formatCount(load.taken, "line")} taken; ${counts} in ${formatSize(live)}\n`,
   );
-  if (load.skipped > 0) say(`${formatCount(load.skipped, "line")} without a key, a time or a digest`);
+  if (load.skipped > 0) say(`${formatCount(load.skipped, "line")} passed over`);
   return load.skipped > 0 ? 3 : 0;
 }
+
+/** Lines that were passed over and are told one by one. */
+const TOLD_MAX = 5;
 
 class Load {
   taken = 0;
@@ -76,8 +80,8 @@ class Load {
     this.digestSize = snapshot.info.digestSize;
   }
 
-  readonly skip = (): void => {
-    this.skipped++;
+  readonly skip = (why: string): void => {
+    if (this.skipped++ < TOLD_MAX) say(why);
   };
 
   take({ key, time, digest, value }: LoadedVisit): void {

@@ -41,5 +41,5 @@ export { SeenPayloads } from "./seen-payloads.ts";
 export * from "./stages.ts";
 export type { Estimate, SurveyOptions, SurveyReport } from "./survey/survey.ts";
 export type { TaskRequest } from "./task.ts";
-export { readInputLines, readTextLines } from "./text-lines.ts";
+export { readGivenLines, readInputLines, readTextLines } from "./text-lines.ts";
 export type { VerifyOptions, VerifyProblem, VerifyProgress, VerifyResult, VerifyStage } from "./verify/verify.ts";

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { putFile } from "../testing/dedup-trial.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
@@ -6,9 +7,9 @@ import { readKnown } from "./known-index.ts";
 const HEX = "aaf4c61ddcc5e8a2dabede0f3b482cd9aea9434d";
 const BASE32 = "VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N";
 
-function known(text: string) {
+function known(text: string, pack = (bytes: Buffer) => bytes) {
   const disk = new ForgetfulDisk();
-  putFile(disk, "/known", Buffer.from(text));
+  putFile(disk, "/known", pack(Buffer.from(text)));
   return [...readKnown(disk, "/known")];
 }
 
@@ -40,6 +41,13 @@ describe("CDX", () => {
     ["with a label", cdx11({ digest: `sha1:${BASE32}` })],
   ])("%s", (_, text) => {
     expect(known(text)).toMatchObject([EXPECTED]);
+  });
+
+  test("compressed with gzip", () => {
+    const lines = `${cdx11()}\n`.repeat(3000);
+    const pack = (bytes: Buffer) =>
+      Buffer.concat([bytes.subarray(0, 5000), bytes.subarray(5000)].map((part) => gzipSync(part)));
+    expect(known(lines, pack)).toEqual(known(lines));
   });
 
   test("of nine columns", () => {

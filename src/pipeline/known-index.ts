@@ -14,13 +14,13 @@ import {
   parseCdxLine,
 } from "../warc/index.ts";
 import { algorithmOf, MANIFEST_WIDTH, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
-import { readTextLines } from "./text-lines.ts";
+import { readGivenLines } from "./text-lines.ts";
 
 /** The captures of the index that can be referred to. */
 export function* readKnown(disk: Disk, path: string): Generator<ManifestLine> {
   let layout: CdxLayout | undefined;
   let number = 0;
-  for (const line of readTextLines(disk, path)) {
+  for (const line of readGivenLines(disk, path)) {
     const place = `${path}:${++number}`;
     if (line === "" || parseCdxjHeader(line) !== undefined) continue;
     const header = parseCdxHeader(line);

@@ -7,7 +7,7 @@ import { ArchiveError } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { isUrl } from "./http-source.ts";
 import { findInputs, type Input } from "./inputs.ts";
-import { readTextLines } from "./text-lines.ts";
+import { readGivenLines } from "./text-lines.ts";
 
 export interface Locator {
   /** The file that a manifest calls by this name; throws where there is none, or more than one. */
@@ -58,7 +58,7 @@ class FileLocator implements Locator {
 
   private readIndex(path: string): Map<string, string> {
     const map = new Map<string, string>();
-    for (const line of readTextLines(this.disk, path)) {
+    for (const line of readGivenLines(this.disk, path)) {
       const [name, place] = line.split("\t");
       if (name === undefined || place === undefined || place === "") {
         throw new ArchiveError("HT_USAGE", `${path}: not a line of name, tab, path or URL: ${line.slice(0, 80)}`);

@@ -9,7 +9,7 @@ import type { Disk } from "../disk/index.ts";
 import { type ByteSource, loadZstd, scanRecord, WarcReader } from "../warc/index.ts";
 import { type Input, openInput } from "./inputs.ts";
 import { formatManifestLine, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
-import { readTextLines } from "./text-lines.ts";
+import { readGivenLines } from "./text-lines.ts";
 
 /**
  * The lines of a plan that are about these files. It may name them by their base names. What it says of originals in other
@@ -24,7 +24,7 @@ export function* takePlan(
   const names = new PlanNames(inputs);
   using sight = look ? new OriginalSight(disk) : undefined;
   let number = 0;
-  for (const text of readTextLines(disk, path)) {
+  for (const text of readGivenLines(disk, path)) {
     const line = parseManifestLine(text, `${path}:${++number}`);
     const input = names.find(line.file);
     if (input === undefined) continue;

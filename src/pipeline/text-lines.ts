@@ -2,6 +2,7 @@
 import { isAscii } from "node:buffer";
 import { invariant } from "../base/index.ts";
 import { createDurably, type Disk, readStandardInput } from "../disk/index.ts";
+import { fileSource, gunzip, isGzip } from "../warc/index.ts";
 
 const READ_SIZE = 1 << 18;
 
@@ -14,6 +15,32 @@ export function* readTextLines(disk: Disk, path: string, start = 0, end = Number
     position += count;
     return count;
   });
+}
+
+/** The lines of a file that somebody made elsewhere: it may be compressed with gzip, as indexes often are. */
+export function* readGivenLines(disk: Disk, path: string): Generator<string> {
+  using file = disk.open(path, "read");
+  const magic = Buffer.alloc(MAGIC_SIZE);
+  if (!isGzip(magic, 0, file.read(magic, 0))) yield* readTextLines(disk, path);
+  else yield* linesOf(readerOf(gunzip(fileSource(file, path))));
+}
+
+const MAGIC_SIZE = 4;
+
+/** Reads what comes in pieces. */
+function readerOf(pieces: Iterator<Uint8Array>): (into: Uint8Array) => number {
+  let rest: Uint8Array = new Uint8Array(0);
+  return (into) => {
+    while (rest.length === 0) {
+      const step = pieces.next();
+      if (step.done === true) return 0;
+      rest = step.value;
+    }
+    const count = Math.min(into.length, rest.length);
+    into.set(rest.subarray(0, count));
+    rest = rest.subarray(count);
+    return count;
+  };
 }
 
 /** The lines of standard input. */

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { nodeDisk } from "../../src/disk/index.ts";
 import { TimelineWriter } from "../../src/temporal/index.ts";
@@ -88,8 +89,23 @@ describe("holotype timeline load and dump", () => {
     const skipping = put(folder, "skip.cdxj", 'org,site)/ 20010101000000 {"url": "http://site.org/"}\n');
     expect(timeline("load", fresh(), skipping)).toMatchObject({
       exit: 3,
-      err: expect.stringMatching(/^1 line without/),
+      err: expect.stringMatching(/skip\.cdxj:1: no key, time or digest\n1 line passed over/),
     });
+  });
+
+  it("pass over lines of a file that are none, and say which", () => {
+    const good = (second: number) =>
+      `org,site)/ 2001010100000${second} {"url": "http://site.org/", "digest": "sha1:VL2MMHO4YXUKFWV63YHTWSBM3GXKSQ2N"}`;
+    const index = put(folder, "odd.cdxj.gz", gzipSync(`${good(1)}\nwhat is this\n${good(2)}\n`));
+    const path = fresh();
+    const { exit, out, err } = timeline("load", path, index);
+    expect({ exit, err }).toEqual({
+      exit: 3,
+      err: expect.stringContaining(
+        "odd.cdxj.gz:2: neither a visit nor a line of CDX or CDXJ\n1 line passed over",
+      ) as string,
+    });
+    expect(out).toContain("2 lines taken; 1 key, 1 entry, 2 visits");
   });
 
   it("say that another writer is there", () => {
