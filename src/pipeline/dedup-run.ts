@@ -177,7 +177,7 @@ export class DedupRun {
       },
     );
     const left = this.takeFindings();
-    if (left.size > 0) this.planning.forget();
+    if (left.size > 0 || planner.isOverfull) this.planning.forget();
     job.makeLines("sorted.tsv", () => sortedLines(sorter, left));
   }
 

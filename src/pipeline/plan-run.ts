@@ -18,8 +18,10 @@ import { cutByDigest, type ResolveJob } from "./resolve-job.ts";
 import type { StageThreads } from "./stage-pool.ts";
 import { sortManifests } from "./stages.ts";
 
-/** A record that a line stands for takes more bytes than this, mostly. */
-const RECORD_SIZE_LEAST = 400;
+/** A record that a line stands for takes more bytes than this, mostly; where it does not, all is looked at again. */
+const RECORD_SIZE_LEAST = 1000;
+/** A line of a manifest has more bytes than this. */
+const LINE_SIZE_LEAST = 100;
 
 export class PlanRun implements Disposable {
   private readonly disk: Disk;
@@ -43,15 +45,19 @@ export class PlanRun implements Disposable {
 
   /** What lines of the manifest are shown to as they are read, in any order. */
   look(): Planner {
-    this.forget();
     const bytes = this.inputs.reduce((sum, { size = 0 }) => sum + size, 0);
+    return this.begin(bytes / RECORD_SIZE_LEAST);
+  }
+
+  private begin(lines: number): Planner {
+    this.forget();
     const { policy, known } = this.job.state.settings;
-    const lines = known.length > 0 ? {} : { lines: bytes / RECORD_SIZE_LEAST };
-    this.planner = new Planner(this.disk, policy, { scratchParent: this.job.path, ...lines });
+    const room = known.length > 0 ? {} : { lines };
+    this.planner = new Planner(this.disk, policy, { scratchParent: this.job.path, ...room });
     return this.planner;
   }
 
-  /** Some of what was shown takes no part after all. */
+  /** Some of what was shown takes no part after all, or it was more than there is room for. */
   forget(): void {
     this.planner?.[Symbol.dispose]();
     this.planner = undefined;
@@ -59,7 +65,7 @@ export class PlanRun implements Disposable {
 
   private lookedPlanner(): Planner {
     if (this.planner !== undefined) return this.planner;
-    const planner = this.look();
+    const planner = this.begin(this.disk.stat(this.job.file("sorted.tsv"))!.sizeBytes / LINE_SIZE_LEAST);
     for (const line of this.job.lines("sorted.tsv")) planner.look(splitLine(line, "sorted.tsv"), "sorted.tsv");
     return planner;
   }
@@ -141,7 +147,7 @@ export class PlanRun implements Disposable {
     const { disk, job } = this;
     const { compare, known, digest } = job.state.settings;
     const names = compare ? this.stretches().map((_, i) => stretchName(i)) : ["sorted.tsv"];
-    const planner = this.look();
+    const planner = this.begin(Number.POSITIVE_INFINITY);
     for (const name of names) for (const line of job.lines(name)) planner.add(line, name);
     for (const path of known) planner.addIndex(path, readKnown(disk, path), digest);
     if (planner.passedOver > 0) {

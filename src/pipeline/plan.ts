@@ -86,6 +86,11 @@ export class Planner implements Disposable {
     this.chooser = new OriginalChooser(policy);
   }
 
+  /** Whether more lines came than were told of: then many captures would be taken for others. */
+  get isOverfull(): boolean {
+    return this.contents.size > (this.options.lines ?? Number.POSITIVE_INFINITY);
+  }
+
   /** A line of the manifest that is to be planned; `place` tells where it stands. */
   add(text: string, place: string): void {
     const columns = splitLine(text, place);
