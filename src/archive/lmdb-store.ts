@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import type * as Lmdb from "lmdb";
 import type { RootDatabase } from "lmdb";
 import { ArchiveError, invariant } from "../base/index.ts";
-import type { Disk } from "../disk/index.ts";
+import { type Disk, refuseCutLmdb } from "../disk/index.ts";
 import type { OrderedStore, Pair, StoreView } from "./ordered-store.ts";
 
 // Required and not imported: that takes its build in one file, and saves a fifth of the time until it answers.
@@ -17,17 +17,27 @@ const LOOSE_LEAST_BYTES = 1 << 20;
 const LOOSE_RATIO = 1.5;
 const BINARY = { encoding: "binary", keyEncoding: "binary" } as const;
 
+const ADVICE = "`holotype rebuild` makes it again";
 const NO_SPACE = 28;
+/** LMDB's own numbers: a page that is not there, or is no page of its kind; and what it gives up over. */
+const DAMAGED: ReadonlySet<unknown> = new Set([-30797, -30796, -30795, -30793]);
 
-/** What the system refuses becomes an error of ours. */
 function attempt<T>(action: () => T): T {
   try {
     return action();
   } catch (cause) {
-    const { code, message } = cause as { readonly code?: unknown; readonly message?: string };
-    if (typeof code !== "number") throw cause;
-    throw new ArchiveError(code === NO_SPACE ? "HT_NO_SPACE" : "HT_IO", `the catalogue: ${message}`, {}, cause);
+    throw translate(cause);
   }
+}
+
+/** What LMDB or the system refuses becomes an error of ours. */
+function translate(cause: unknown): unknown {
+  const { code, message } = cause as { readonly code?: unknown; readonly message?: string };
+  if (typeof code !== "number") return cause;
+  if (DAMAGED.has(code)) {
+    return new ArchiveError("HT_CORRUPT", `the catalogue is damaged (${message}); ${ADVICE}`, {}, cause);
+  }
+  return new ArchiveError(code === NO_SPACE ? "HT_NO_SPACE" : "HT_IO", `the catalogue: ${message}`, {}, cause);
 }
 
 /**
@@ -40,8 +50,9 @@ class LmdbStore implements OrderedStore {
   private readonly root: RootDatabase<Buffer, Buffer>;
   private readonly path: string;
 
-  constructor(folder: string, readOnly: boolean) {
+  constructor(disk: Disk, folder: string, readOnly: boolean) {
     this.path = resolve(folder);
+    refuseCutLmdb(disk, join(folder, NAME), { isSynced: true, advice: ADVICE });
     const there = openHere.get(this.path);
     if (there?.isReadOnly === true && !readOnly) {
       const message = `${folder}: this process has it open for reading; close that, or open the writer before any reader`;
@@ -55,39 +66,50 @@ class LmdbStore implements OrderedStore {
       else there.count++;
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      const message = `${folder}: the catalogue cannot be opened (${reason}); \`holotype rebuild\` makes it again`;
+      const message = `${folder}: the catalogue cannot be opened (${reason}); ${ADVICE}`;
       throw new ArchiveError("HT_CORRUPT", message, { file: folder }, cause);
     }
   }
 
   view(): StoreView {
-    const transaction = this.root.useReadTransaction();
+    const transaction = attempt(() => this.root.useReadTransaction());
     const { root } = this;
+    const pairs = (from: Buffer, to: Buffer, backwards: boolean, limit?: number) => {
+      const limits = backwards ? { start: to, end: from, reverse: true } : { start: from, end: to };
+      return root.getRange({ ...limits, ...(limit === undefined ? {} : { limit }), transaction });
+    };
     return {
       get: (key) => {
-        const value = root.get(key, { transaction });
-        return value === undefined ? undefined : Buffer.from(value);
+        try {
+          const value = root.get(key, { transaction });
+          return value === undefined ? undefined : Buffer.from(value);
+        } catch (cause) {
+          throw translate(cause);
+        }
       },
       *range(from, to, backwards = false): Generator<Pair> {
-        const limits = backwards ? { start: to, end: from, reverse: true } : { start: from, end: to };
-        for (const { key, value } of root.getRange({ ...limits, transaction })) {
-          // Backwards the ends change places: the first is left out here, the last is not by LMDB.
-          if (backwards && (key.equals(to) || key.compare(from) < 0)) continue;
-          yield { key, value };
+        try {
+          for (const { key, value } of pairs(from, to, backwards)) {
+            // Backwards the ends change places: the first is left out here, the last is not by LMDB.
+            if (backwards && (key.equals(to) || key.compare(from) < 0)) continue;
+            yield { key, value };
+          }
+          if (!backwards || from.equals(to)) return;
+          const first = root.get(from, { transaction });
+          if (first !== undefined) yield { key: from, value: first };
+        } catch (cause) {
+          throw translate(cause);
         }
-        if (!backwards || from.equals(to)) return;
-        const first = root.get(from, { transaction });
-        if (first !== undefined) yield { key: from, value: first };
       },
-      first: (from, to, backwards = false) => {
-        const limits = backwards ? { start: to, end: from, reverse: true } : { start: from, end: to };
-        // Backwards the end itself may come first, and is none of them.
-        for (const { key, value } of root.getRange({ ...limits, limit: 2, transaction })) {
-          if (!backwards || !key.equals(to)) return { key, value };
-        }
-        const first = backwards && !from.equals(to) ? root.get(from, { transaction }) : undefined;
-        return first === undefined ? undefined : { key: from, value: first };
-      },
+      first: (from, to, backwards = false) =>
+        attempt(() => {
+          // Backwards the end itself may come first, and is none of them.
+          for (const { key, value } of pairs(from, to, backwards, 2)) {
+            if (!backwards || !key.equals(to)) return { key, value };
+          }
+          const first = backwards && !from.equals(to) ? root.get(from, { transaction }) : undefined;
+          return first === undefined ? undefined : { key: from, value: first };
+        }),
       close: () => transaction.done(),
     };
   }
@@ -125,10 +147,10 @@ class LmdbStore implements OrderedStore {
 /** Opens the catalogue in the folder, and makes it where there is none. */
 export function openLmdb(disk: Disk, folder: string): OrderedStore {
   disk.makeFolder(folder);
-  return new LmdbStore(folder, false);
+  return new LmdbStore(disk, folder, false);
 }
 
 /** HT_CORRUPT where there is none. */
-export function openLmdbToRead(_disk: Disk, folder: string): OrderedStore {
-  return new LmdbStore(folder, true);
+export function openLmdbToRead(disk: Disk, folder: string): OrderedStore {
+  return new LmdbStore(disk, folder, true);
 }

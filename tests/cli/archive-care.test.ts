@@ -154,6 +154,24 @@ it("says what to do where a timeline is lost, and makes no empty one", () => {
   expect(answers(archive)).toEqual(before);
 });
 
+it.each(["cut off", "zeros at its end"])("says what to do with a catalogue that was damaged: %s", (damage) => {
+  const archive = filled();
+  const before = answers(archive);
+  const path = join(archive, "catalogue-1", "catalogue.lmdb");
+  const { size } = statSync(path);
+  truncateSync(path, size >> 1);
+  if (damage !== "cut off") truncateSync(path, size);
+  for (const command of [["slice", "2014"], ["doctor"], ["add", SAMPLES]]) {
+    const { exit, err } = run(archive, ...command);
+    expect({ exit, err }).toEqual({
+      exit: 23,
+      err: expect.stringContaining("`holotype rebuild` makes it again") as string,
+    });
+  }
+  expect(run(archive, "rebuild").exit).toBe(0);
+  expect(answers(archive)).toEqual(before);
+});
+
 describe("holotype rebuild", () => {
   it("makes everything anew, and the answers are the same", () => {
     const archive = filled();

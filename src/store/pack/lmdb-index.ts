@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type * as Lmdb from "lmdb";
 import type { Database, RootDatabase } from "lmdb";
 import { ArchiveError } from "../../base/index.ts";
-import type { Disk } from "../../disk/index.ts";
+import { type Disk, refuseCutLmdb } from "../../disk/index.ts";
 import type { BlockAddress } from "../content-key.ts";
 import { formatAddress, parseAddress } from "../content-key.ts";
 import { decodeEntries, encodeEntries } from "./index-entry.ts";
@@ -22,6 +22,7 @@ import {
 // Required and not imported: that takes its build in one file, and saves a fifth of the time until it answers.
 const { open } = createRequire(import.meta.url)("lmdb") as typeof Lmdb;
 
+const NAME = "index.lmdb";
 const FORMAT = 1;
 const PAGE_COUNT = 256;
 const SIGNATURES_COUNT = 4096;
@@ -45,6 +46,7 @@ export class LmdbIndex implements PackIndex {
   /** Makes the index where there is none. */
   static open(disk: Disk, folder: string): LmdbIndex {
     disk.makeFolder(folder);
+    refuseCutLmdb(disk, join(folder, NAME), { isSynced: false, advice: "`holotype volume rebuild` makes it again" });
     try {
       return new LmdbIndex(folder);
     } catch (cause) {
@@ -56,7 +58,7 @@ export class LmdbIndex implements PackIndex {
 
   private constructor(folder: string) {
     const binary = { encoding: "binary", keyEncoding: "binary" } as const;
-    this.root = open<Buffer, Buffer>({ path: join(folder, "index.lmdb"), maxDbs: 8, noSubdir: true, ...binary });
+    this.root = open<Buffer, Buffer>({ path: join(folder, NAME), maxDbs: 8, noSubdir: true, ...binary });
     const part = (name: string): Bytes => this.root.openDB<Buffer, Buffer>({ name, ...binary });
     this.places = part("blocks");
     this.answers = part("answers");
