@@ -4,7 +4,7 @@
  */
 import { ArchiveError, formatPlace, isDamage, type Warning } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
-import { type ByteSource, isZstd, rangeSource, WarcReader, type WarcRecord } from "../warc/index.ts";
+import { type ByteSource, isZstd, rangeSource, WarcReader, type WarcRecord, WholeRecords } from "../warc/index.ts";
 import { openInput } from "./inputs.ts";
 import type { Locator } from "./locator.ts";
 import type { ManifestLine } from "./manifest-line.ts";
@@ -15,12 +15,17 @@ interface OpenFile {
 }
 
 const OPEN_MAX = 64;
+/** What is larger, in the file or decoded, is the reader's. */
+const WHOLE_SIZE_MAX = 1 << 20;
 
 export class RecordFetcher implements Disposable {
   private readonly disk: Disk;
   private readonly locator: Locator;
   /** In order of their last use. */
   private readonly open = new Map<string, OpenFile>();
+  private readonly raw = Buffer.allocUnsafeSlow(WHOLE_SIZE_MAX);
+  private readonly records = new WholeRecords(WHOLE_SIZE_MAX);
+  private inUse = false;
 
   constructor(disk: Disk, locator: Locator) {
     this.disk = disk;
@@ -35,6 +40,17 @@ export class RecordFetcher implements Disposable {
     const { length } = line;
     if (length === undefined) throw changed(line, "it shares its member with other records");
     const file = this.openFile(line.file);
+    // Another record may be fetched while one is in use, and must not take its place.
+    const mayBeWhole = !this.inUse && !file.isZstd && length <= WHOLE_SIZE_MAX;
+    const whole = mayBeWhole ? this.openWhole(file.source, line, length) : undefined;
+    if (whole !== undefined && whole.id === line.id) {
+      this.inUse = true;
+      try {
+        return { result: use(whole), odd: false };
+      } finally {
+        this.inUse = false;
+      }
+    }
     let damage: Warning | undefined;
     let odd = false;
     const onWarning = (warning: Warning) => {
@@ -55,6 +71,16 @@ export class RecordFetcher implements Disposable {
     } finally {
       reader.close();
     }
+  }
+
+  private openWhole(source: ByteSource, { file, offset }: ManifestLine, length: number): WarcRecord | undefined {
+    const raw = this.raw.subarray(0, length);
+    for (let filled = 0; filled < length; ) {
+      const count = source.read(raw.subarray(filled), offset + filled);
+      if (count === 0) return undefined;
+      filled += count;
+    }
+    return this.records.open(raw, { file, offset });
   }
 
   private openFile(name: string): OpenFile {

@@ -2,7 +2,15 @@
  * Whether a record can be put together again from a revisit and the payload of its original, byte for byte; and what the
  * revisit has to tell for that. It is found out by doing it: the header is turned into that of a revisit and back.
  */
-import { createHasher, type Digest, type DigestAlgorithm, isDigestAlgorithm, parseDigest } from "../base/index.ts";
+import {
+  createHasher,
+  type Digest,
+  type DigestAlgorithm,
+  digestOf,
+  type Hasher,
+  isDigestAlgorithm,
+  parseDigest,
+} from "../base/index.ts";
 import {
   CHUNKS_FIELD,
   ChunkLayoutTracker,
@@ -46,9 +54,7 @@ export interface ExamineOptions {
 /** Reads the record to its end. */
 export function examineRecord(record: WarcRecord, options: ExamineOptions = {}): Examination {
   const { onPayload, payloadDigest, also } = options;
-  const whole = createHasher(RECORD_DIGEST);
-  const head = record.headers.text;
-  whole.update(Buffer.from(head, "latin1"));
+  const whole = new WholeDigest(record);
   const layout = new StoredBody(record);
   const blockAlgorithm = claimedAlgorithm(record.blockDigest);
   const payloadAlgorithm = claimedAlgorithm(record.payloadDigest);
@@ -63,7 +69,6 @@ export function examineRecord(record: WarcRecord, options: ExamineOptions = {}):
       layout.push(bytes);
     },
   });
-  whole.update(SEPARATOR);
   const told = payloadAlgorithm === undefined ? undefined : payloadDigest?.(payloadAlgorithm);
   const judged = told === undefined ? scan : { ...scan, payloadDigests: [told], storedDigests: [told] };
   const verdict = judgeDigest(record.payloadDigest, judged);
@@ -75,6 +80,29 @@ export function examineRecord(record: WarcRecord, options: ExamineOptions = {}):
   const sound = record.arc === undefined && holds && cut && comesBack(record, scan, replaced);
   const asked = scan.payloadDigests.find(({ algorithm }) => algorithm === also);
   return { scan, storedDigest, payloadDigest: asked, replaced: sound ? replaced : undefined };
+}
+
+/** The digest of the record, header to separator: in one call where that is all at hand, else as the block comes. */
+class WholeDigest {
+  private readonly content: Buffer | undefined;
+  private readonly hasher: Hasher | undefined;
+
+  constructor(record: WarcRecord) {
+    this.content = record.content;
+    if (this.content !== undefined) return;
+    this.hasher = createHasher(RECORD_DIGEST);
+    this.hasher.update(Buffer.from(record.headers.text, "latin1"));
+  }
+
+  update(bytes: Uint8Array): void {
+    this.hasher?.update(bytes);
+  }
+
+  finish(): Digest {
+    if (this.content !== undefined) return digestOf(RECORD_DIGEST, this.content);
+    this.hasher!.update(SEPARATOR);
+    return this.hasher!.finish();
+  }
 }
 
 /** The algorithm of a digest in a header, as far as we know it. */

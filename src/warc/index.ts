@@ -19,6 +19,7 @@ export * from "./record-opening.ts";
 export * from "./record-scan.ts";
 export * from "./revisit.ts";
 export { SourceView } from "./source-view.ts";
+export * from "./whole-record.ts";
 export * from "./writer.ts";
 export { isZip, openZipEntry, readZipEntries, type ZipEntry } from "./zip.ts";
 export { type WrittenEntry, ZipWriter, type ZipWriterOptions } from "./zip-writer.ts";

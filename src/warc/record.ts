@@ -12,6 +12,7 @@ export interface RecordSource {
   readBody(record: WarcRecord): Uint8Array | undefined;
   readBodyLater(record: WarcRecord): Promise<Uint8Array | undefined>;
   blockOf(record: WarcRecord): Buffer | undefined;
+  contentOf?(record: WarcRecord): Buffer | undefined;
   rawOf(record: WarcRecord): Uint8Array | undefined;
   endOf(record: WarcRecord): number | undefined;
 }
@@ -65,6 +66,11 @@ export class WarcRecord {
    */
   get block(): Buffer | undefined {
     return this.source.blockOf(this);
+  }
+
+  /** Header, block and separator in one piece, decoded, where they happen to be at hand. */
+  get content(): Buffer | undefined {
+    return this.source.contentOf?.(this);
   }
 
   /**
