@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
 import { ArchiveError, type DigestAlgorithm } from "../base/index.ts";
 import { createDurably, type Disk, removeLeftovers } from "../disk/index.ts";
+import { encodeText } from "../warc/index.ts";
 import type { DedupOptions, DedupResult, DedupStage } from "./dedup.ts";
 import { PlanFigures, reportJob } from "./dedup-report.ts";
 import type { Input, SkippedInput } from "./inputs.ts";
@@ -66,8 +67,10 @@ export class DedupRun {
     const { job } = this;
     if (this.options.dryRun !== true) this.removeUnfinished();
     if (job.has("plan.tsv")) this.takeFindings();
-    else if (this.options.plan !== undefined) await loadSight();
-    else {
+    else if (this.options.plan !== undefined) {
+      this.pool.prepare(this.inputs.length);
+      await loadSight();
+    } else {
       await this.makeManifest();
       await this.planning.compare();
     }
@@ -176,9 +179,12 @@ export class DedupRun {
         for (const line of wholeLines(text)) take(line, "manifest");
       },
     );
+    // The files are read: there is room for the threads of the next stages to start while this one sorts.
+    this.pool.prepare(this.inputs.length);
     const left = this.takeFindings();
     if (left.size > 0 || planner.isOverfull) this.planning.forget();
-    job.makeLines("sorted.tsv", () => sortedLines(sorter, left));
+    const keep = keptLine(left);
+    job.makeText("sorted.tsv", () => sorter.sorted((sortable) => keep(fromSortable(sortable, BY_DIGEST))));
   }
 
   private async readGroups(
@@ -259,10 +265,9 @@ export class DedupRun {
   }
 }
 
-/** What the sorter has, but for the records of files that are left out. What their revisits refer to has to stay. */
-function* sortedLines(sorter: LineSorter, left: ReadonlySet<string>): Generator<string> {
-  for (const sortable of sorter.sortedLines()) {
-    const line = fromSortable(sortable, BY_DIGEST);
-    if (left.size === 0 || !left.has(line.slice(0, line.indexOf("\t"))) || isRevisit(line)) yield line;
-  }
+/** Leaves the records of these files out. What their revisits refer to has to stay. Lines are bytes as Latin-1. */
+function keptLine(left: ReadonlySet<string>): (line: string) => string | undefined {
+  if (left.size === 0) return (line) => line;
+  const names = new Set([...left].map(encodeText));
+  return (line) => (names.has(line.slice(0, line.indexOf("\t"))) && !isRevisit(line) ? undefined : line);
 }

@@ -4,7 +4,7 @@
  */
 import { ArchiveError } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
-import { type Disk, type Lock, removeLeftovers } from "../disk/index.ts";
+import { type ByteSink, createDurably, type Disk, type Lock, removeLeftovers } from "../disk/index.ts";
 import { formatJobFile, isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
 import { readTextLines, writeTextLines } from "./text-lines.ts";
 
@@ -131,6 +131,15 @@ export class JobFolder implements Disposable {
   /** Makes a file of lines, unless it is there from an earlier run. */
   makeLines(name: string, lines: () => Iterable<string>): void {
     if (!this.has(name)) writeTextLines(this.disk, this.file(name), lines());
+  }
+
+  /** The same of chunks that end with lines. */
+  makeText(name: string, chunks: () => Iterable<Uint8Array>): void {
+    if (this.has(name)) return;
+    const fill = (output: ByteSink) => {
+      for (const chunk of chunks()) output.write(chunk);
+    };
+    createDurably(this.disk, this.file(name), fill, { replace: true });
   }
 
   lines(name: string): Generator<string> {

@@ -72,11 +72,14 @@ export class LineSorter implements Disposable {
     return path;
   }
 
-  /** All lines in order, in chunks of whole lines. May be called once. */
-  *sorted(): Generator<Buffer> {
+  /**
+   * All lines in order, in chunks of whole lines. May be called once. `shape` says what comes out in the place of each,
+   * its bytes as Latin-1; nothing where it gives nothing.
+   */
+  *sorted(shape?: (line: string) => string | undefined): Generator<Buffer> {
     if (this.runs.length === 0) {
       this.lines.sort(byBytes);
-      yield* inChunks(this.lines);
+      yield* inChunks(this.lines, shape);
       return;
     }
     if (this.lines.length > 0) this.spill();
@@ -85,7 +88,7 @@ export class LineSorter implements Disposable {
       this.runs.push(this.writeRun(this.merge(merged)));
       for (const path of merged) this.disk.remove(path);
     }
-    yield* inChunks(this.merge(this.runs));
+    yield* inChunks(this.merge(this.runs), shape);
   }
 
   /** The same, line by line, without their ends. */
@@ -115,10 +118,12 @@ function byBytes(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-function* inChunks(lines: Iterable<string>): Generator<Buffer> {
+function* inChunks(lines: Iterable<string>, shape?: (line: string) => string | undefined): Generator<Buffer> {
   let text = "";
   for (const line of lines) {
-    text += `${line}\n`;
+    const shaped = shape === undefined ? line : shape(line);
+    if (shaped === undefined) continue;
+    text += `${shaped}\n`;
     if (text.length > WRITE_SIZE) {
       yield Buffer.from(text, "latin1");
       text = "";

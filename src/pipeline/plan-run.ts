@@ -199,7 +199,7 @@ class PlanOutput implements Disposable {
   finish(): PlanFigures {
     this.flush();
     this.file.commit();
-    this.job.makeLines("copies.tsv", () => inPlaceOrder(this.copies));
+    this.job.makeText("copies.tsv", () => this.copies.sorted((sortable) => fromSortable(sortable, BY_PLACE)));
     this[Symbol.dispose]();
     return this.figures;
   }
@@ -208,10 +208,6 @@ class PlanOutput implements Disposable {
     this.file.abort();
     this.copies[Symbol.dispose]();
   }
-}
-
-function* inPlaceOrder(copies: LineSorter): Generator<string> {
-  for (const sortable of copies.sortedLines()) yield fromSortable(sortable, BY_PLACE);
 }
 
 function stretchName(i: number): string {

@@ -50,16 +50,25 @@ export class StageThreads implements AsyncDisposable {
   private readonly count: number;
   private readonly threads: Worker[] = [];
   private current: StageRun<StageJob> | undefined;
+  /** What a thread died of that had nothing to do. */
+  private died: Error | undefined;
 
   constructor(disk: Disk, count: number) {
     this.disk = disk;
     this.count = count;
   }
 
+  /** Starts the threads for so many jobs that are to come: by then they have loaded what they run. */
+  prepare(jobs: number): void {
+    if (this.count === 1) return;
+    while (this.threads.length < Math.min(this.count, jobs)) this.threads.push(this.start());
+  }
+
   async run<J extends StageJob>(jobs: readonly J[], events: StagePoolEvents<J>): Promise<void> {
     if (this.count === 1) await runHere(this.disk, jobs, events);
     else if (jobs.length > 0) {
-      while (this.threads.length < Math.min(this.count, jobs.length)) this.threads.push(this.start());
+      this.prepare(jobs.length);
+      if (this.died !== undefined) throw this.died;
       const run = new StageRun(jobs, events);
       this.current = run as unknown as StageRun<StageJob>;
       await run.finish(this.threads);
@@ -70,9 +79,14 @@ export class StageThreads implements AsyncDisposable {
   private start(): Worker {
     const thread = new Worker(new URL("./stage-worker.js", import.meta.url), { resourceLimits: THREAD_LIMITS });
     thread.on("message", (message: StageMessage) => this.current?.receive(thread, message));
-    thread.on("error", (error) => this.current?.fail(error));
-    thread.on("exit", (code) => this.current?.fail(new Error(`a worker thread ended with ${code} before its work`)));
+    thread.on("error", (error) => this.lose(error as Error));
+    thread.on("exit", (code) => this.lose(new Error(`a worker thread ended with ${code} before its work`)));
     return thread;
+  }
+
+  private lose(error: Error): void {
+    this.died ??= error;
+    this.current?.fail(error);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
