@@ -6,10 +6,10 @@ import { withChange } from "./change-map.ts";
 import { clipChanges, isAllBehind, type KeyChange, mergeChanges } from "./changes.ts";
 import { layOutBehind } from "./layout.ts";
 import type { Leaf } from "./leaf.ts";
-import type { Growth } from "./leaf-builder.ts";
 import { FOREVER, type KeyNode, type PageRef, type TimeNode } from "./node.ts";
 import { type Area, Gathering, one, type PageWriter, type Pieces } from "./page-writer.ts";
 import { addVisits, carriedOn, carryOf, type Run, sameCarry } from "./run.ts";
+import type { Growth } from "./run-writer.ts";
 import type { Totals } from "./slot.ts";
 
 /** Pieces, and what has to be carried into the pages behind, in order of keys. */
@@ -28,7 +28,7 @@ export interface LeafNews extends Growth {
 export function startNews(ref: PageRef, leaf: Leaf): LeafNews {
   const { lastChange, alive, changes } = ref;
   const { lastVisit } = leaf;
-  return { lastChange, alive, changes, lastVisit, visits: 0, entries: 0, firstNew: FOREVER, carried: [] };
+  return { lastChange, alive, changes, lastVisit, keys: 0, visits: 0, entries: 0, firstNew: FOREVER, carried: [] };
 }
 
 export type Tally = { -readonly [K in keyof Totals]: Totals[K] };

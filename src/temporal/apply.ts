@@ -85,41 +85,48 @@ class Application {
     news.firstNew = visits.firstTime(from, to);
     const isEmpty = leaf.keys.length === 0;
     if (isEmpty) news.lastVisit = news.firstNew;
+    const isBehind = news.firstNew > area.start && news.firstNew > leaf.lastVisit;
+    // What will be too large is not made to its end where other pages go on from it anyway.
+    const growthMost = isBehind ? writer.settings.pageSize - leaf.bytes.length : Number.POSITIVE_INFINITY;
     builder.begin(isEmpty ? news.firstNew : leaf.base);
     let index = 0;
     for (let at = from; at < to; ) {
+      if (builder.size - leaf.entryAt(index) > growthMost) return this.continueLeaf(ref, area, from, to);
       const key = visits.keys[at]!;
       const end = visits.keyEnd(at);
       const place = leaf.searchFrom(key, index);
       builder.copy(leaf, index, place);
       index = place;
-      if (leaf.keys[place] !== key) {
-        builder.start(visits, at, end, news);
-        this.tally.keys++;
-      } else if (!builder.extend(leaf, index++, visits, at, end, news)) {
+      if (leaf.keys[place] !== key) builder.start(visits, at, end, news);
+      else if (!builder.extend(leaf, index++, visits, at, end, news)) {
         this.past.changeRuns(changesOf(visits, at, end)[0]!, leaf.runs(place), FOREVER, news);
       }
       if (visits.times[end - 1]! > news.lastVisit) news.lastVisit = visits.times[end - 1]!;
       at = end;
     }
     builder.copy(leaf, index, leaf.keys.length);
-    this.tally.visits += news.visits;
-    this.tally.entries += news.entries;
     const built = builder.finish(news.lastVisit);
-    if (built.bytes.length > writer.settings.pageSize) {
-      const isBehind = news.firstNew > area.start && news.firstNew > leaf.lastVisit;
-      return isBehind ? this.continueLeaf(ref, area, from, to, news) : divide(writer, ref, area, built, news);
-    }
+    const isLarge = built.bytes.length > writer.settings.pageSize;
+    if (isLarge && isBehind) return this.continueLeaf(ref, area, from, to);
+    this.count(news);
+    if (isLarge) return divide(writer, ref, area, built, news);
     writer.dropLeaf(ref, leaf);
     return one(writer.appendLeaf(built, news));
   }
 
+  private count({ keys, entries, visits }: LeafNews): void {
+    this.tally.keys += keys;
+    this.tally.entries += entries;
+    this.tally.visits += visits;
+  }
+
   /** All visits are behind what a leaf has: it stays as it is, and they go into pages behind it with what is alive then. */
-  private continueLeaf(ref: PageRef, area: Area, from: number, to: number, news: LeafNews): Pieces {
+  private continueLeaf(ref: PageRef, area: Area, from: number, to: number): Pieces {
     const { visits, writer } = this;
     const { builder } = writer;
     const leaf = writer.file.leaf(ref);
-    const moment = news.firstNew;
+    const news = startNews(ref, leaf);
+    const moment = visits.firstTime(from, to);
     builder.begin(moment);
     let index = 0;
     for (let at = from; at < to; ) {
@@ -129,9 +136,11 @@ class Application {
       for (; index < place; index++) builder.carry(leaf, index, visits, at, at, news);
       if (leaf.keys[place] === key) builder.carry(leaf, index++, visits, at, end, news);
       else builder.start(visits, at, end, news);
+      if (visits.times[end - 1]! > news.lastVisit) news.lastVisit = visits.times[end - 1]!;
       at = end;
     }
     for (; index < leaf.keys.length; index++) builder.carry(leaf, index, visits, to, to, news);
+    this.count(news);
     const behind = cutEvenly(writer, builder.finish(news.lastVisit), { ...area, start: moment });
     const gathered = new Gathering("times");
     gathered.add(area.start, one(ref), writer);

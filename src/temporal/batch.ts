@@ -58,18 +58,17 @@ export class VisitBatch {
 
   /** The visits in the order of keys, times and digests; this batch is empty then. */
   take(): SortedVisits {
-    const order = this.order.sort(this.keys);
+    const ordered = this.order.sort(this.keys);
+    const { order } = ordered;
     const { length } = order;
     const [times, places, sizes] = [new Float64Array(length), new Uint32Array(length), new Uint16Array(length)];
-    const keys = new Array<string>(length);
     for (let i = 0; i < length; i++) {
       const at = order[i]!;
-      keys[i] = this.keys[at]!;
       times[i] = this.times[at]!;
       places[i] = this.places[at]!;
       sizes[i] = this.sizes[at]!;
     }
-    const sorted = new SortedVisits({ keys, times, places, sizes }, this.contents.finish(), this.digestSize);
+    const sorted = new SortedVisits({ ...ordered, times, places, sizes }, this.contents.finish(), this.digestSize);
     this.keys = [];
     this.contents.length = 0;
     this.cost = 0;
@@ -79,6 +78,7 @@ export class VisitBatch {
 
 interface Columns {
   readonly keys: readonly string[];
+  readonly ends: Uint32Array;
   readonly times: Float64Array;
   readonly places: Uint32Array;
   readonly sizes: Uint16Array;
@@ -96,21 +96,16 @@ export class SortedVisits {
   private readonly ends: Uint32Array;
 
   /** The columns in the order of keys; visits of one key are put into order here. */
-  constructor({ keys, times, places, sizes }: Columns, bytes: Buffer, digestSize: number) {
+  constructor({ keys, ends, times, places, sizes }: Columns, bytes: Buffer, digestSize: number) {
     this.keys = keys;
     this.times = times;
     this.places = places;
     this.sizes = sizes;
     this.bytes = bytes;
     this.digestSize = digestSize;
-    this.ends = new Uint32Array(keys.length);
-    for (let from = 0; from < keys.length; ) {
-      const key = keys[from]!;
-      let to = from + 1;
-      while (to < keys.length && keys[to] === key) to++;
-      for (let at = from; at < to; at++) this.ends[at] = to;
-      if (to - from > 1) this.sortVisits(from, to);
-      from = to;
+    this.ends = ends;
+    for (let from = 0; from < keys.length; from = ends[from]!) {
+      if (ends[from]! - from > 1) this.sortVisits(from, ends[from]!);
     }
   }
 

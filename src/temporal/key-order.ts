@@ -9,6 +9,15 @@ const REMEMBERED_MAX = 1 << 17;
 /** For fewer of the keys that are remembered it does not pay to look at the ranks of all. */
 const SHARE_LEAST = 1 / 8;
 
+export interface OrderedKeys {
+  /** In order. What is remembered is the string that came first, so that to compare it with itself costs nothing. */
+  readonly keys: readonly string[];
+  /** Where each was given. */
+  readonly order: Uint32Array;
+  /** Behind the last of each one's like. */
+  readonly ends: Uint32Array;
+}
+
 export class KeyOrder {
   private ids = new Map<string, number>();
   /** By their ids. */
@@ -21,20 +30,20 @@ export class KeyOrder {
     this.rememberedMax = rememberedMax;
   }
 
-  /** The positions of the keys in the order of their bytes. */
-  sort(keys: readonly string[]): Uint32Array {
+  /** The keys in the order of their bytes. */
+  sort(keys: readonly string[]): OrderedKeys {
     const { length } = keys;
-    if (length > this.rememberedMax || length < this.keys.length * SHARE_LEAST) return sortKeys(keys);
+    if (length > this.rememberedMax || length < this.keys.length * SHARE_LEAST) return sortAlone(keys);
     if (this.keys.length + length > this.rememberedMax) this.forget();
     const known = this.keys.length;
     const own = new Uint32Array(length);
     for (let i = 0; i < length; i++) own[i] = this.idOf(keys[i]!);
     const isNew = 2 * (this.keys.length - known) > length;
     if (this.keys.length > known) this.takeIn(known);
-    const order = this.byRank(own);
+    const ordered = this.byRank(own);
     // Who brings new keys each time would have them remembered for nothing.
     if (isNew && known > 0) this.forget();
-    return order;
+    return ordered;
   }
 
   private forget(): void {
@@ -62,10 +71,8 @@ export class KeyOrder {
     for (const position of fresh) {
       const id = first + position;
       const to = this.search(keys[id]!, from);
-      sorted.set(old.subarray(from, to), at);
-      at += to - from;
+      while (from < to) sorted[at++] = old[from++]!;
       sorted[at++] = id;
-      from = to;
     }
     sorted.set(old.subarray(from), at);
     this.sorted = sorted;
@@ -90,9 +97,9 @@ export class KeyOrder {
   }
 
   /** Positions in the order of the ids' ranks; those of one key in their own. */
-  private byRank(own: Uint32Array): Uint32Array {
-    const { sorted } = this;
-    invariant(sorted.length === this.keys.length, "a key without a rank");
+  private byRank(own: Uint32Array): OrderedKeys {
+    const { sorted, keys } = this;
+    invariant(sorted.length === keys.length, "a key without a rank");
     const counts = new Uint32Array(sorted.length);
     for (let i = 0; i < own.length; i++) counts[own[i]!]!++;
     const starts = counts;
@@ -105,6 +112,24 @@ export class KeyOrder {
     }
     const order = new Uint32Array(own.length);
     for (let i = 0; i < own.length; i++) order[starts[own[i]!]!++] = i;
-    return order;
+    // Each start has moved to the end of its key by now.
+    const ends = starts;
+    const ordered = { keys: new Array<string>(own.length), order, ends: new Uint32Array(own.length) };
+    for (let i = 0; i < own.length; i++) {
+      const id = own[order[i]!]!;
+      ordered.keys[i] = keys[id]!;
+      ordered.ends[i] = ends[id]!;
+    }
+    return ordered;
   }
+}
+
+function sortAlone(given: readonly string[]): OrderedKeys {
+  const order = sortKeys(given);
+  const { length } = order;
+  const keys = new Array<string>(length);
+  for (let i = 0; i < length; i++) keys[i] = given[order[i]!]!;
+  const ends = new Uint32Array(length);
+  for (let i = length - 1; i >= 0; i--) ends[i] = i + 1 < length && keys[i + 1] === keys[i] ? ends[i + 1]! : i + 1;
+  return { keys, order, ends };
 }

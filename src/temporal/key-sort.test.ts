@@ -43,8 +43,11 @@ describe("keys that come again", () => {
         const order = new KeyOrder(rememberedMax);
         for (const keys of all) {
           const found = order.sort(keys);
-          expect([...found].map((at) => keys[at])).toEqual([...keys].sort());
-          expect(new Set(found).size).toBe(keys.length);
+          const wanted = [...keys].sort();
+          expect(found.keys).toEqual(wanted);
+          expect([...found.order].map((at) => keys[at])).toEqual(wanted);
+          expect(new Set(found.order).size).toBe(keys.length);
+          expect([...found.ends]).toEqual(wanted.map((one) => wanted.lastIndexOf(one) + 1));
         }
       }),
       { numRuns: 1000 },
@@ -61,7 +64,7 @@ describe("keys that come again", () => {
       const keys = Array.from({ length: size }, (_, i) => `org,site)/${(i * 7919) % size}`);
       const wanted = [...keys].sort();
       // To show how two lists of so many differ would take minutes.
-      expect([...order.sort(keys)].every((at, i) => keys[at] === wanted[i])).toBe(true);
+      expect([...order.sort(keys).order].every((at, i) => keys[at] === wanted[i])).toBe(true);
     }
   });
 });

@@ -11,6 +11,8 @@ import type { Run } from "./run.ts";
 export const GONE = 1;
 export const CARRIED = 2;
 export const LEAF_TYPE = 1;
+/** Keys that are compared one after the other before one is sought. */
+const FEW = 3;
 
 export function sharedLength(one: string, other: string): number {
   const most = Math.min(one.length, other.length);
@@ -18,6 +20,10 @@ export function sharedLength(one: string, other: string): number {
   while (at < most && one.charCodeAt(at) === other.charCodeAt(at)) at++;
   return at;
 }
+
+/** Numbers that tell how the last run of an entry ends; and what stands in place of the first where that was not read. */
+export const TAIL = 3;
+export const UNKNOWN = Number.NaN;
 
 /** The last run of a key, as far as is needed to go on from it. */
 export interface LastRun {
@@ -58,11 +64,18 @@ export class Leaf {
   readonly keys: readonly string[];
   /** Of each entry where it, and in it the body, begins; and where the last one ends. */
   private readonly places: Uint32Array;
+  /**
+   * Of each entry how its last run ends, so that a visit that confirms it costs next to nothing: the last visit; and from
+   * the body on, where the digest is, or 0 where the key is gone, and where the number of bytes of its visits stands.
+   */
+  tails: Float64Array | undefined;
+  readonly view: DataView;
   private readonly reader: ByteReader;
 
   /** Who made the bytes may know the places in them already. */
-  constructor(bytes: Buffer, known?: { keys: readonly string[]; places: Uint32Array }) {
+  constructor(bytes: Buffer, known?: { keys: readonly string[]; places: Uint32Array; tails: Float64Array }) {
     this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     const reader = new ByteReader(bytes);
     this.reader = reader;
     if (reader.number() !== LEAF_TYPE) throw new ArchiveError("HT_CORRUPT", "not a leaf");
@@ -75,6 +88,7 @@ export class Leaf {
     if (known !== undefined) {
       this.keys = known.keys;
       this.places = known.places;
+      this.tails = known.tails;
       return;
     }
     const keys = new Array<string>(count);
@@ -108,11 +122,12 @@ export class Leaf {
     return (this.bytes[this.places[2 * index + 1]!]! & CARRIED) !== 0;
   }
 
-  /** The same as `search` where keys are asked for in order: most often it is the next one. */
+  /** The same as `search` where keys are asked for in order: most often it is one of the next. */
   searchFrom(key: string, from: number): number {
     const { keys } = this;
-    if (from >= keys.length || keys[from] === key || keys[from]! > key) return from;
-    return keys[from + 1] === key ? from + 1 : this.search(key, from + 1);
+    const few = Math.min(keys.length, from + FEW);
+    for (let at = from; at < few; at++) if (keys[at] === key) return at;
+    return from >= keys.length || keys[from]! > key ? from : this.search(key, from + 1);
   }
 
   /** The position of the key, or of the first one behind it. */
@@ -234,6 +249,20 @@ export class Leaf {
     const visitsSize = reader.number();
     for (const end = reader.at + visitsSize; reader.at < end; visits++) lastSeen += reader.number();
     return { digest, value, lastSeen, visits };
+  }
+
+  /** All tails, of which the one of this entry is known then. */
+  readTail(index: number): Float64Array {
+    this.tails ??= new Float64Array(TAIL * this.keys.length).fill(UNKNOWN);
+    const { tails } = this;
+    if (Number.isNaN(tails[TAIL * index]!)) {
+      const bodyAt = this.bodyAt(index);
+      const { lastVisit, digestAt, visitsSizeAt } = this.findLast(index);
+      tails[TAIL * index] = lastVisit;
+      tails[TAIL * index + 1] = digestAt === undefined ? 0 : digestAt - bodyAt;
+      tails[TAIL * index + 2] = visitsSizeAt - bodyAt;
+    }
+    return tails;
   }
 
   /** The last run of a key. What is told holds until this is asked the next time. */
