@@ -34,7 +34,7 @@ export class VisitBatch {
   add(key: string, time: number, digest: Uint8Array | undefined, value: Uint8Array): void {
     const at = this.keys.length;
     if (at === this.times.length) this.grow();
-    this.keys.push(key);
+    this.keys[at] = key;
     this.times[at] = time;
     this.places[at] = this.contents.length;
     this.sizes[at] = digest === undefined ? GONE_SIZE : value.length;
@@ -89,6 +89,7 @@ export class SortedVisits {
   readonly times: Float64Array;
   /** Digests and values. */
   readonly bytes: Buffer;
+  private readonly view: DataView;
   private readonly places: Uint32Array;
   private readonly sizes: Uint16Array;
   private readonly digestSize: number;
@@ -102,6 +103,7 @@ export class SortedVisits {
     this.places = places;
     this.sizes = sizes;
     this.bytes = bytes;
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.digestSize = digestSize;
     this.ends = ends;
     for (let from = 0; from < keys.length; from = ends[from]!) {
@@ -114,9 +116,14 @@ export class SortedVisits {
     return this.ends[at]!;
   }
 
-  /** The first one in [from, to) whose key is not below this one. */
+  /** The first one in [from, to) whose key is not below this one; it is sought from there in longer steps. */
   search(key: string, from: number, to: number): number {
-    let [low, high] = [from, to];
+    let [low, high] = [from, from];
+    for (let step = 16; high < to && this.keys[high]! < key; step *= 2) {
+      low = high + 1;
+      high = low + step;
+    }
+    high = Math.min(high, to);
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (this.keys[middle]! < key) low = middle + 1;
@@ -165,7 +172,17 @@ export class SortedVisits {
   /** Whether two visits found the same. */
   isSame(one: number, other: number): boolean {
     if (this.isGone(one) || this.isGone(other)) return this.isGone(one) && this.isGone(other);
-    return sameBytes(this.bytes, this.places[one]!, this.bytes, this.places[other]!, this.digestSize);
+    return this.hasDigest(one, this.view, this.places[other]!);
+  }
+
+  /** Whether a visit found the content whose digest stands there. */
+  hasDigest(at: number, other: DataView, otherAt: number): boolean {
+    const { view, digestSize } = this;
+    const place = this.places[at]!;
+    let i = 0;
+    for (; i + 4 <= digestSize; i += 4) if (view.getInt32(place + i) !== other.getInt32(otherAt + i)) return false;
+    for (; i < digestSize; i++) if (view.getUint8(place + i) !== other.getUint8(otherAt + i)) return false;
+    return true;
   }
 
   /** The earliest in a range. */
@@ -183,11 +200,6 @@ export class SortedVisits {
     const digest = this.bytes.toString("latin1", place, valueAt);
     return { time, digest, value: this.bytes.subarray(valueAt, valueAt + this.sizes[at]!) };
   }
-}
-
-export function sameBytes(one: Uint8Array, oneAt: number, other: Uint8Array, otherAt: number, size: number): boolean {
-  for (let i = 0; i < size; i++) if (one[oneAt + i] !== other[otherAt + i]) return false;
-  return true;
 }
 
 const NOTHING = Buffer.alloc(0);

@@ -66,11 +66,13 @@ export class KeyOrder {
     const { keys, sorted: old } = this;
     const fresh = sortKeys(keys.slice(first));
     const sorted = new Uint32Array(keys.length);
+    // About as many of the old ones lie between two that are new.
+    const step = Math.ceil(old.length / fresh.length);
     let from = 0;
     let at = 0;
     for (const position of fresh) {
       const id = first + position;
-      const to = this.search(keys[id]!, from);
+      const to = this.search(keys[id]!, from, step);
       while (from < to) sorted[at++] = old[from++]!;
       sorted[at++] = id;
     }
@@ -79,11 +81,11 @@ export class KeyOrder {
   }
 
   /** Where a key belongs among those that are in order, at or behind a place; it is sought from there in longer steps. */
-  private search(key: string, from: number): number {
+  private search(key: string, from: number, firstStep: number): number {
     const { keys, sorted } = this;
     let low = from;
     let high = from;
-    for (let step = 1; high < sorted.length && keys[sorted[high]!]! < key; step *= 2) {
+    for (let step = firstStep; high < sorted.length && keys[sorted[high]!]! < key; step *= 2) {
       low = high + 1;
       high = low + step;
     }

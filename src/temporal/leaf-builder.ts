@@ -1,5 +1,5 @@
 /** Builds leaves, entry by entry in the order of keys. What does not change is copied from the leaf that it stands in. */
-import { type SortedVisits, sameBytes } from "./batch.ts";
+import type { SortedVisits } from "./batch.ts";
 import { ByteWriter, numberSize } from "./bytes.ts";
 import { LEAF_TYPE, Leaf, sharedLength, TAIL, UNKNOWN } from "./leaf.ts";
 import type { Run } from "./run.ts";
@@ -63,7 +63,7 @@ export class LeafBuilder {
       this.tails = tails;
     }
     this.places[2 * count] = at;
-    this.keys.push(key);
+    this.keys[count] = key;
   }
 
   private placeBody(at: number, isCarried: boolean): void {
@@ -172,7 +172,7 @@ export class LeafBuilder {
   private isConfirmed(leaf: Leaf, index: number, visits: SortedVisits, at: number): boolean {
     const digestAt = leaf.readTail(index)[TAIL * index + 1]!;
     if (digestAt === 0 || visits.isGone(at)) return digestAt === 0 && visits.isGone(at);
-    return sameBytes(leaf.bytes, leaf.bodyAt(index) + digestAt, visits.bytes, visits.digestAt(at), this.digestSize);
+    return visits.hasDigest(at, leaf.view, leaf.bodyAt(index) + digestAt);
   }
 
   /** What the last run of an entry is for the page behind, with further visits, [from, to) of the given ones. */
