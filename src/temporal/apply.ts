@@ -94,7 +94,7 @@ class Application {
       if (builder.size - leaf.entryAt(index) > growthMost) return this.continueLeaf(ref, area, from, to);
       const key = visits.keys[at]!;
       const end = visits.keyEnd(at);
-      const place = leaf.searchFrom(key, index);
+      const place = leaf.searchFrom(key, index, at === from ? 0 : visits.gapBefore(at));
       builder.copy(leaf, index, place);
       index = place;
       if (leaf.keys[place] !== key) builder.start(visits, at, end, news);
@@ -132,7 +132,7 @@ class Application {
     for (let at = from; at < to; ) {
       const key = visits.keys[at]!;
       const end = visits.keyEnd(at);
-      const place = leaf.searchFrom(key, index);
+      const place = leaf.searchFrom(key, index, at === from ? 0 : visits.gapBefore(at));
       for (; index < place; index++) builder.carry(leaf, index, visits, at, at, news);
       if (leaf.keys[place] === key) builder.carry(leaf, index++, visits, at, end, news);
       else builder.start(visits, at, end, news);

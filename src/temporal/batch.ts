@@ -3,7 +3,7 @@
  * as they were given; digests and values are copied.
  */
 import { ByteWriter } from "./bytes.ts";
-import { KeyOrder } from "./key-order.ts";
+import { KeyOrder, type OrderedKeys } from "./key-order.ts";
 import type { Visit } from "./run.ts";
 
 /** In place of the size of a value: the key was found to be gone. */
@@ -76,9 +76,7 @@ export class VisitBatch {
   }
 }
 
-interface Columns {
-  readonly keys: readonly string[];
-  readonly ends: Uint32Array;
+interface Columns extends OrderedKeys {
   readonly times: Float64Array;
   readonly places: Uint32Array;
   readonly sizes: Uint16Array;
@@ -95,9 +93,10 @@ export class SortedVisits {
   private readonly digestSize: number;
   /** Behind the last visit of each one's key. */
   private readonly ends: Uint32Array;
+  private readonly gaps: Uint32Array;
 
   /** The columns in the order of keys; visits of one key are put into order here. */
-  constructor({ keys, ends, times, places, sizes }: Columns, bytes: Buffer, digestSize: number) {
+  constructor({ keys, ends, gaps, times, places, sizes }: Columns, bytes: Buffer, digestSize: number) {
     this.keys = keys;
     this.times = times;
     this.places = places;
@@ -106,6 +105,7 @@ export class SortedVisits {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     this.digestSize = digestSize;
     this.ends = ends;
+    this.gaps = gaps;
     for (let from = 0; from < keys.length; from = ends[from]!) {
       if (ends[from]! - from > 1) this.sortVisits(from, ends[from]!);
     }
@@ -114,6 +114,11 @@ export class SortedVisits {
   /** Behind the last visit of the key that is there. */
   keyEnd(at: number): number {
     return this.ends[at]!;
+  }
+
+  /** How many keys lie between the one that is there, and begins there, and the one before it, as far as is known. */
+  gapBefore(at: number): number {
+    return this.gaps[at]!;
   }
 
   /** The first one in [from, to) whose key is not below this one; it is sought from there in longer steps. */

@@ -16,6 +16,8 @@ export interface OrderedKeys {
   readonly order: Uint32Array;
   /** Behind the last of each one's like. */
   readonly ends: Uint32Array;
+  /** How many keys that are known, but were not given, lie before the first of each one's like; 0 where that is not known. */
+  readonly gaps: Uint32Array;
 }
 
 export class KeyOrder {
@@ -104,34 +106,44 @@ export class KeyOrder {
     invariant(sorted.length === keys.length, "a key without a rank");
     const counts = new Uint32Array(sorted.length);
     for (let i = 0; i < own.length; i++) counts[own[i]!]!++;
+    const { length } = own;
+    const ordered = emptyOrder(length);
     const starts = counts;
-    let start = 0;
+    let at = 0;
+    let gap = 0;
     for (let rank = 0; rank < sorted.length; rank++) {
       const id = sorted[rank]!;
-      const count = counts[id]!;
-      starts[id] = start;
-      start += count;
+      const end = at + counts[id]!;
+      starts[id] = at;
+      if (at === end) gap++;
+      else {
+        ordered.gaps[at] = gap;
+        gap = 0;
+      }
+      for (; at < end; at++) {
+        ordered.keys[at] = keys[id]!;
+        ordered.ends[at] = end;
+      }
     }
-    const order = new Uint32Array(own.length);
-    for (let i = 0; i < own.length; i++) order[starts[own[i]!]!++] = i;
-    // Each start has moved to the end of its key by now.
-    const ends = starts;
-    const ordered = { keys: new Array<string>(own.length), order, ends: new Uint32Array(own.length) };
-    for (let i = 0; i < own.length; i++) {
-      const id = own[order[i]!]!;
-      ordered.keys[i] = keys[id]!;
-      ordered.ends[i] = ends[id]!;
-    }
+    for (let i = 0; i < length; i++) ordered.order[starts[own[i]!]!++] = i;
     return ordered;
   }
 }
 
 function sortAlone(given: readonly string[]): OrderedKeys {
-  const order = sortKeys(given);
-  const { length } = order;
-  const keys = new Array<string>(length);
+  const { length } = given;
+  const ordered = { ...emptyOrder(length), order: sortKeys(given) };
+  const { keys, order, ends } = ordered;
   for (let i = 0; i < length; i++) keys[i] = given[order[i]!]!;
-  const ends = new Uint32Array(length);
   for (let i = length - 1; i >= 0; i--) ends[i] = i + 1 < length && keys[i + 1] === keys[i] ? ends[i + 1]! : i + 1;
-  return { keys, order, ends };
+  return ordered;
+}
+
+function emptyOrder(length: number) {
+  return {
+    keys: new Array<string>(length),
+    order: new Uint32Array(length),
+    ends: new Uint32Array(length),
+    gaps: new Uint32Array(length),
+  };
 }

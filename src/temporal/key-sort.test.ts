@@ -54,6 +54,14 @@ describe("keys that come again", () => {
     );
   });
 
+  it("tell how many that are known lie between them", () => {
+    const order = new KeyOrder();
+    order.sort(["b", "d", "f", "h", "j"]);
+    const { keys, gaps } = order.sort(["h", "c", "d", "h", "k"]);
+    expect(keys).toEqual(["c", "d", "h", "h", "k"]);
+    expect([...gaps]).toEqual([1, 0, 1, 0, 1]);
+  });
+
   it.each([
     [80_000, 80_000, 80_000],
     [70_000, 100_000, 131_072],

@@ -11,8 +11,6 @@ import type { Run } from "./run.ts";
 export const GONE = 1;
 export const CARRIED = 2;
 export const LEAF_TYPE = 1;
-/** Keys that are compared one after the other before one is sought. */
-const FEW = 3;
 
 export function sharedLength(one: string, other: string): number {
   const most = Math.min(one.length, other.length);
@@ -122,12 +120,13 @@ export class Leaf {
     return (this.bytes[this.places[2 * index + 1]!]! & CARRIED) !== 0;
   }
 
-  /** The same as `search` where keys are asked for in order: most often it is one of the next. */
-  searchFrom(key: string, from: number): number {
+  /** The same as `search` from a place on, where somebody believes to know how many keys lie before the one sought. */
+  searchFrom(key: string, from: number, gap: number): number {
     const { keys } = this;
-    const few = Math.min(keys.length, from + FEW);
-    for (let at = from; at < few; at++) if (keys[at] === key) return at;
-    return from >= keys.length || keys[from]! > key ? from : this.search(key, from + 1);
+    const at = from + gap;
+    if (at < keys.length && keys[at] === key) return at;
+    const isThere = at <= keys.length && (gap === 0 || keys[at - 1]! < key) && (at === keys.length || keys[at]! > key);
+    return isThere ? at : this.search(key, from);
   }
 
   /** The position of the key, or of the first one behind it. */
