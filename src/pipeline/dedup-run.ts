@@ -49,6 +49,8 @@ export class DedupRun {
 
   async run(): Promise<DedupResult> {
     const { job } = this;
+    // Also behind a run that finished: what it removed may be there again after a power cut.
+    if (this.options.dryRun !== true) this.removeUnfinished();
     if (job.has("report.json")) return this.finished();
     this.sayWhere();
     await using _pool = this.pool;
@@ -65,7 +67,6 @@ export class DedupRun {
 
   private async goOn(): Promise<DedupResult> {
     const { job } = this;
-    if (this.options.dryRun !== true) this.removeUnfinished();
     if (job.has("plan.tsv")) this.takeFindings();
     else if (this.options.plan !== undefined) {
       this.pool.prepare(this.inputs.length);

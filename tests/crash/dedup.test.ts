@@ -185,8 +185,8 @@ describe.each(Object.keys(MODES) as Mode[])("dedup %s under a power cut at any m
     expect(count).toBeGreaterThan(150);
   });
 
-  it("comes to it also when the power goes again and again", async () => {
-    const seed = newSeed();
+  // The first seed once found an unfinished file that was removed, and came back behind a finished job.
+  it.each([2936691245, newSeed()])("comes to it also when the power goes again and again: %d", async (seed) => {
     const whole = preparedDisk();
     await run(whole, mode);
     const dice = createDice(seed);
