@@ -24,13 +24,12 @@ import {
   unfinishedCatalogue,
 } from "./archive-folder.ts";
 import { ADOPTED_SOURCES, Catalogue, type SegmentRow } from "./catalogue.ts";
-import { copyCatalogue, type OpenStore } from "./catalogue-copy.ts";
 import { Indexer } from "./indexer.ts";
 import { appendJournal, enterJournal, type JournalEntry, mendJournal, readJournal } from "./journal.ts";
 import { type KnownBefore, knownBefore } from "./known-before.ts";
-import { openLmdb } from "./lmdb-store.ts";
 import type { OrderedStore } from "./ordered-store.ts";
 import { dropUnused, timelineWithout } from "./removal.ts";
+import { openRows } from "./row-store.ts";
 import { isEntered, SegmentEntry } from "./segment-entry.ts";
 import { adoptedInput, cutSegment, listSegments, openArchive, RecordShelf, saveTail, segmentPath } from "./segments.ts";
 
@@ -43,8 +42,6 @@ export interface WriterOptions {
   readonly onWarning?: ((warning: Warning) => void) | undefined;
   /** A commit is made when so many entries of the catalogue have changed; default 100,000. */
   readonly commitChangeCount?: number | undefined;
-  /** Where the catalogue is kept; default: LMDB. */
-  readonly openStore?: OpenStore | undefined;
 }
 
 /** A crash tears no more than a record or two; of a segment in which nothing can be read more than this is left alone. */
@@ -54,7 +51,7 @@ const TORN_MAX = 1 << 16;
 const COMMIT_BYTES = 64 << 20;
 const COMMIT_CHANGES = 100_000;
 
-export class ArchiveCore {
+export class ArchiveCore implements Disposable {
   readonly disk: Disk;
   readonly paths: ArchivePaths;
   readonly settings: ArchiveSettings;
@@ -65,7 +62,6 @@ export class ArchiveCore {
   readonly onWarning: (warning: Warning) => void;
   private readonly commitChanges: number;
   private readonly lock: Lock;
-  private readonly openStore: OpenStore;
   private readonly store: OrderedStore;
   /** The number of the catalogue, and whether it is made anew beside the one that counts until it is complete. */
   private readonly number: number;
@@ -97,21 +93,15 @@ export class ArchiveCore {
 
   /**
    * With a catalogue and a timeline that hold nothing yet but what the journal tells. Who reads goes on with the old ones
-   * until these are complete. Where what the old ones know does not matter, they are not so much as opened: LMDB may end
-   * the process over a file that was cut.
+   * until these are complete. Where what the old ones know does not matter, they are not so much as opened.
    */
-  static async beginAnew(
-    disk: Disk,
-    folder: string,
-    options: WriterOptions,
-    isOldOfInterest: boolean,
-  ): Promise<ArchiveCore> {
+  static beginAnew(disk: Disk, folder: string, options: WriterOptions, isOldOfInterest: boolean): ArchiveCore {
     const settings = readSettings(disk, folder);
     const paths = archivePaths(folder);
     const lock = disk.lock(paths.lock);
     try {
       removeLeftovers(disk, folder);
-      const known = isOldOfInterest ? await knownBefore(disk, paths, options.openStore ?? openLmdb) : undefined;
+      const known = isOldOfInterest ? knownBefore(disk, paths) : undefined;
       return new ArchiveCore(disk, paths, settings, lock, options, "unfinished", known);
     } catch (error) {
       lock.release();
@@ -136,12 +126,11 @@ export class ArchiveCore {
     this.clock = options.clock ?? systemClock;
     this.onWarning = options.onWarning ?? (() => {});
     this.commitChanges = options.commitChangeCount ?? COMMIT_CHANGES;
-    this.openStore = options.openStore ?? openLmdb;
     this.state = state;
     removeOtherCatalogues(disk, paths);
     const last = lastCatalogue(disk, paths.folder);
     this.number = state === "counts" ? Math.max(1, last) : last + 1;
-    this.store = this.openStore(
+    this.store = openRows(
       disk,
       state === "counts" ? paths.catalogue(this.number) : unfinishedCatalogue(paths, this.number),
     );
@@ -405,34 +394,33 @@ export class ArchiveCore {
     if (isChanged) this.guard(() => this.catalogue.commit(generation));
   }
 
-  async close(): Promise<void> {
+  [Symbol.dispose](): void {
     try {
       this.tidyTimeline();
     } finally {
-      await this.closeParts();
+      this.closeParts();
     }
   }
 
-  private async closeParts(): Promise<void> {
+  private closeParts(): void {
     this.segment[Symbol.dispose]();
     this.shelf[Symbol.dispose]();
     this.timelineWriter[Symbol.dispose]();
-    this.catalogue[Symbol.dispose]();
     try {
-      await this.closeCatalogue();
+      this.closeCatalogue();
     } finally {
       this.lock.release();
     }
   }
 
   /** Leaves one catalogue, in the room that it needs. */
-  private async closeCatalogue(): Promise<void> {
+  private closeCatalogue(): void {
     const { disk, paths, number, state } = this;
     let isCopied = false;
     try {
-      isCopied = this.failure === undefined && state !== "unfinished" && (await this.copy(number + 1));
+      isCopied = this.failure === undefined && state !== "unfinished" && this.copy(number + 1);
     } finally {
-      await this.store.close();
+      this.store[Symbol.dispose]();
     }
     if (isCopied) installCatalogue(disk, paths, number + 1);
     else if (state === "complete") installCatalogue(disk, paths, number);
@@ -452,10 +440,10 @@ export class ArchiveCore {
   }
 
   /** Whether there is a copy with this number now. Where there is no room for it, all stays as it is. */
-  private async copy(number: number): Promise<boolean> {
+  private copy(number: number): boolean {
     if (!this.store.isLoose()) return false;
     try {
-      await copyCatalogue(this.disk, this.paths, this.store, number, this.openStore);
+      this.store.copyTo(unfinishedCatalogue(this.paths, number));
       return true;
     } catch (error) {
       if (!(error instanceof ArchiveError)) throw error;

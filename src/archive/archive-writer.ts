@@ -101,7 +101,8 @@ export class ArchiveWriter implements AsyncDisposable {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
-    return this.core.close();
+    this.core[Symbol.dispose]();
+    return Promise.resolve();
   }
 }
 

@@ -12,14 +12,12 @@ import { CaptureReader } from "./capture-reader.ts";
 import { archiveKey, DIGEST_HALF } from "./capture-row.ts";
 import { CatalogueView, type FoundCapture } from "./catalogue.ts";
 import { type Content, decodeContent } from "./content.ts";
-import { openLmdbToRead } from "./lmdb-store.ts";
 import { loadForSegments } from "./load-zstd.ts";
 import type { OrderedStore } from "./ordered-store.ts";
+import { openRowsToRead } from "./row-store.ts";
 import { RecordShelf } from "./segments.ts";
 
 export interface ArchiveOptions {
-  /** Where the catalogue is kept; default: LMDB. */
-  readonly openStore?: ((disk: Disk, folder: string) => OrderedStore) | undefined;
   readonly cacheBytes?: number | undefined;
 }
 
@@ -106,7 +104,7 @@ export class Archive implements AsyncDisposable {
       const message = `${folder}: no catalogue; \`holotype rebuild\` makes it`;
       throw new ArchiveError("HT_NOT_FOUND", message, { file: folder });
     }
-    const store = (options.openStore ?? openLmdbToRead)(disk, paths.catalogue(number));
+    const store = openRowsToRead(disk, paths.catalogue(number));
     try {
       const catalogue = new CatalogueView(store.view());
       catalogue.checkFormat();
@@ -123,11 +121,10 @@ export class Archive implements AsyncDisposable {
       const belongs = generation === timelineCommit || (timelineCommit === 0 && visits === 0);
       if (belongs || takesAny) return new Archive(disk, settings, store, catalogue, timeline, paths.segments);
       timeline[Symbol.dispose]();
-      catalogue[Symbol.dispose]();
-      await store.close();
+      store[Symbol.dispose]();
       return undefined;
     } catch (error) {
-      await store.close();
+      store[Symbol.dispose]();
       throw error;
     }
   }
@@ -228,11 +225,11 @@ export class Archive implements AsyncDisposable {
     }
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.asyncDispose](): Promise<void> {
     this.shelf[Symbol.dispose]();
     this.timeline[Symbol.dispose]();
-    this.catalogue[Symbol.dispose]();
-    await this.store.close();
+    this.store[Symbol.dispose]();
+    return Promise.resolve();
   }
 }
 

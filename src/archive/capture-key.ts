@@ -1,44 +1,69 @@
 /** What captures, and revisits that wait for them, are found under in the catalogue. Obeys docs/format/archive.md. */
 import { hash } from "node:crypto";
 
-/** Behind the byte of its table: 16 bytes for the URL, 8 for the time, 1 to tell captures of one moment apart. */
-export type CaptureKey = Buffer;
-export const URL_SIZE = 16;
-export const CAPTURE_KEY_SIZE = URL_SIZE + 9;
+/** Each character one byte: 12 for the URL, 7 for the time, 1 to tell captures of one moment apart. */
+export type CaptureKey = string;
+export const URL_SIZE = 12;
+const TIME_SIZE = 7;
+export const CAPTURE_KEY_SIZE = URL_SIZE + TIME_SIZE + 1;
 /** Times before 1970 sort before the others too. */
 export const TIME_BIAS = 2 ** 52;
+const WAIT_SIZE = 16;
+
+/** The first bytes of a sha256, each a character. */
+function shortHash(text: string, size: number): string {
+  return hash("sha256", text, "binary").slice(0, size);
+}
 
 /** The last one that was asked for: it is asked for several times in a row. */
-let lastUrl = { key: "", hash: hash("sha256", "", "buffer").subarray(0, URL_SIZE) };
+let lastUrl = { key: "", hash: shortHash("", URL_SIZE) };
 
-export function urlHash(archiveKey: string): Buffer {
-  if (archiveKey !== lastUrl.key) {
-    lastUrl = { key: archiveKey, hash: hash("sha256", archiveKey, "buffer").subarray(0, URL_SIZE) };
-  }
+export function urlHash(archiveKey: string): string {
+  if (archiveKey !== lastUrl.key) lastUrl = { key: archiveKey, hash: shortHash(archiveKey, URL_SIZE) };
   return lastUrl.hash;
 }
 
-export function captureKey(url: Buffer, timeMs: number, number: number): CaptureKey {
-  const key = Buffer.alloc(CAPTURE_KEY_SIZE);
-  url.copy(key);
-  key.writeBigUInt64BE(BigInt(timeMs + TIME_BIAS), URL_SIZE);
-  key[CAPTURE_KEY_SIZE - 1] = number;
-  return key;
+export function captureKey(url: string, timeMs: number, number: number): CaptureKey {
+  const biased = timeMs + TIME_BIAS;
+  const high = Math.floor(biased / 2 ** 32);
+  const low = biased % 2 ** 32;
+  const time = String.fromCharCode(
+    (high >>> 16) & 255,
+    (high >>> 8) & 255,
+    high & 255,
+    (low >>> 24) & 255,
+    (low >>> 16) & 255,
+    (low >>> 8) & 255,
+    low & 255,
+    number,
+  );
+  return url + time;
+}
+
+export function urlOf(key: CaptureKey): string {
+  return key.slice(0, URL_SIZE);
 }
 
 export function timeOf(key: CaptureKey): number {
-  return Number(key.readBigUInt64BE(URL_SIZE)) - TIME_BIAS;
+  let biased = 0;
+  for (let i = URL_SIZE; i < URL_SIZE + TIME_SIZE; i++) biased = biased * 256 + key.charCodeAt(i);
+  return biased - TIME_BIAS;
+}
+
+/** The key of the next capture of the same moment. */
+export function nextKey(key: CaptureKey): CaptureKey {
+  return key.slice(0, -1) + String.fromCharCode((key.charCodeAt(CAPTURE_KEY_SIZE - 1) + 1) & 255);
 }
 
 /** What a revisit waits for: a payload with the digest in its header, a capture of a URL in one second, or any of a URL. */
-export function waitForClaim(claim: string): Buffer {
-  return hash("sha256", `claim ${claim}`, "buffer").subarray(0, URL_SIZE);
+export function waitForClaim(claim: string): string {
+  return shortHash(`claim ${claim}`, WAIT_SIZE);
 }
 
-export function waitForCapture(archiveKey: string, timeMs: number): Buffer {
-  return hash("sha256", `at ${Math.floor(timeMs / 1000)} ${archiveKey}`, "buffer").subarray(0, URL_SIZE);
+export function waitForCapture(archiveKey: string, timeMs: number): string {
+  return shortHash(`at ${Math.floor(timeMs / 1000)} ${archiveKey}`, WAIT_SIZE);
 }
 
-export function waitForUrl(archiveKey: string): Buffer {
-  return hash("sha256", `url ${archiveKey}`, "buffer").subarray(0, URL_SIZE);
+export function waitForUrl(archiveKey: string): string {
+  return shortHash(`url ${archiveKey}`, WAIT_SIZE);
 }

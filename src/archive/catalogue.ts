@@ -2,7 +2,7 @@
  * What an archive knows beside its segments: where each capture lies, which record holds each payload, where each payload
  * was seen, which revisits wait for their originals. All of it follows from the segments and the journal.
  *
- * One table after the other in one ordered store; the first byte of a key says which. Changes are seen by this object at
+ * One table after the other in one ordered store; the first character of a key says which. Changes are seen by this object at
  * once, and by others when they are committed.
  */
 import { ArchiveError } from "../base/index.ts";
@@ -10,9 +10,10 @@ import {
   CAPTURE_KEY_SIZE,
   type CaptureKey,
   captureKey,
+  nextKey,
   TIME_BIAS,
   timeOf,
-  URL_SIZE,
+  urlOf,
   waitForClaim,
 } from "./capture-key.ts";
 import {
@@ -63,7 +64,7 @@ export type Framing = "plain" | "chunked";
 const FRAMINGS: readonly Framing[] = ["plain", "chunked"];
 
 export interface CatalogueState {
-  readonly format: 1;
+  readonly format: 2;
   /** Which timeline belongs to it, and which commit of that. */
   readonly timeline: number;
   readonly timelineCommit: number;
@@ -80,7 +81,7 @@ export interface CatalogueState {
 }
 
 const EMPTY: CatalogueState = {
-  format: 1,
+  format: 2,
   timeline: 1,
   timelineCommit: 0,
   journal: 0,
@@ -97,14 +98,31 @@ export interface FoundCapture {
   readonly row: CaptureRow;
 }
 
-function tableKey(table: number, ...parts: readonly Uint8Array[]): Buffer {
-  return Buffer.concat([Buffer.of(table), ...parts]);
+/** A key's first character is its table. */
+function tableKey(table: number, rest = ""): string {
+  return String.fromCharCode(table) + rest;
 }
 
-function number32(value: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(value);
-  return bytes;
+function latin1(bytes: Buffer): string {
+  return bytes.toString("latin1");
+}
+
+function number32(value: number): string {
+  return String.fromCharCode(value >>> 24, (value >>> 16) & 255, (value >>> 8) & 255, value & 255);
+}
+
+/** The number that makes up the key of a small table. */
+function numberIn(key: string): number {
+  return Buffer.from(key, "latin1").readUInt32BE(1);
+}
+
+function seenKey(digest: Buffer, key: CaptureKey): string {
+  return tableKey(Table.seen, latin1(digest) + key);
+}
+
+/** Of an original: half a digest, and its framing. */
+function originalKey(digest: Buffer, framing: Framing): string {
+  return tableKey(Table.original, latin1(digest) + String.fromCharCode(FRAMINGS.indexOf(framing)));
 }
 
 const ASKED_MAX = 32;
@@ -112,7 +130,7 @@ const NOTHING = Buffer.alloc(0);
 const UNKNOWN_DIGEST = Buffer.alloc(DIGEST_HALF);
 
 /** What is the same for who reads and who writes. */
-export class CatalogueView implements Disposable {
+export class CatalogueView {
   protected view: StoreView;
   private read: CatalogueState | undefined;
 
@@ -123,10 +141,10 @@ export class CatalogueView implements Disposable {
   /** Throws HT_FORMAT_TOO_NEW. To be called before anything else. */
   checkFormat(): void {
     const format: number = this.state.format;
-    if (format > 1) throw new ArchiveError("HT_FORMAT_TOO_NEW", "the catalogue was made by a newer Holotype");
+    if (format > 2) throw new ArchiveError("HT_FORMAT_TOO_NEW", "the catalogue was made by a newer Holotype");
   }
 
-  protected get(key: Buffer): Buffer | undefined {
+  protected get(key: string): Buffer | undefined {
     return this.view.get(key);
   }
 
@@ -146,7 +164,7 @@ export class CatalogueView implements Disposable {
   }
 
   /** Captures of one moment, in the order in which they came. */
-  capturesAt(url: Buffer, timeMs: number): FoundCapture[] {
+  capturesAt(url: string, timeMs: number): FoundCapture[] {
     const found: FoundCapture[] = [];
     const hasGaps = this.state.gaps > 0;
     for (let number = 0; number < 256; number++) {
@@ -159,35 +177,31 @@ export class CatalogueView implements Disposable {
   }
 
   /** Captures of a URL from one time up to and with another, in order or backwards. Only what is committed. */
-  *captures(url: Buffer, fromMs: number, toMs: number, backwards = false): Generator<FoundCapture> {
+  *captures(url: string, fromMs: number, toMs: number, backwards = false): Generator<FoundCapture> {
     const from = tableKey(Table.capture, captureKey(url, fromMs, 0));
     const to = behind(tableKey(Table.capture, captureKey(url, toMs, 255)));
     for (const { key, value } of this.view.range(from, to, backwards)) {
-      const own = Buffer.from(key.subarray(1));
-      yield { key: own, timeMs: timeOf(own), row: decodeCapture(Buffer.from(value)) };
+      yield foundIn(key, value);
     }
   }
 
   /** The first that `captures` would give. */
-  firstCapture(url: Buffer, fromMs: number, toMs: number, backwards = false): FoundCapture | undefined {
+  firstCapture(url: string, fromMs: number, toMs: number, backwards = false): FoundCapture | undefined {
     const from = tableKey(Table.capture, captureKey(url, fromMs, 0));
     const to = behind(tableKey(Table.capture, captureKey(url, toMs, 255)));
     const pair = this.view.first(from, to, backwards);
-    if (pair === undefined) return undefined;
-    const key = Buffer.from(pair.key.subarray(1));
-    return { key, timeMs: timeOf(key), row: decodeCapture(Buffer.from(pair.value)) };
+    return pair && foundIn(pair.key, pair.value);
   }
 
   /** All captures, in no order that means anything. Only what is committed. */
   *allCaptures(): Generator<FoundCapture> {
-    for (const { key, value } of this.view.range(Buffer.of(Table.capture), Buffer.of(Table.capture + 1))) {
-      const own = Buffer.from(key.subarray(1));
-      yield { key: own, timeMs: timeOf(own), row: decodeCapture(Buffer.from(value)) };
+    for (const { key, value } of this.view.range(tableKey(Table.capture), tableKey(Table.capture + 1))) {
+      yield foundIn(key, value);
     }
   }
 
   original(digest: Buffer, framing: Framing): OriginalRow | undefined {
-    const bytes = this.get(tableKey(Table.original, digest, Buffer.of(FRAMINGS.indexOf(framing))));
+    const bytes = this.get(originalKey(digest, framing));
     return bytes === undefined ? undefined : decodeOriginal(bytes);
   }
 
@@ -196,16 +210,17 @@ export class CatalogueView implements Disposable {
   }
 
   *allOriginals(): Generator<{ digest: Buffer; framing: Framing; row: OriginalRow }> {
-    for (const { key, value } of this.view.range(Buffer.of(Table.original), Buffer.of(Table.original + 1))) {
-      const framing = FRAMINGS[key[1 + DIGEST_HALF]!]!;
-      yield { digest: Buffer.from(key.subarray(1, 1 + DIGEST_HALF)), framing, row: decodeOriginal(Buffer.from(value)) };
+    for (const { key, value } of this.view.range(tableKey(Table.original), tableKey(Table.original + 1))) {
+      const framing = FRAMINGS[key.charCodeAt(1 + DIGEST_HALF)]!;
+      const digest = Buffer.from(key.slice(1, 1 + DIGEST_HALF), "latin1");
+      yield { digest, framing, row: decodeOriginal(value) };
     }
   }
 
   /** Every capture with this payload. Only what is committed. */
   *seen(digest: Buffer): Generator<CaptureKey> {
-    const prefix = tableKey(Table.seen, digest);
-    for (const { key } of this.view.range(prefix, behind(prefix))) yield Buffer.from(key.subarray(1 + DIGEST_HALF));
+    const prefix = tableKey(Table.seen, latin1(digest));
+    for (const { key } of this.view.range(prefix, behind(prefix))) yield key.slice(prefix.length);
   }
 
   /** Whether any capture has this payload. Only what is committed. */
@@ -215,7 +230,7 @@ export class CatalogueView implements Disposable {
 
   /** Whether the capture stands among those that `seen` gives. */
   isListed(digest: Buffer, key: CaptureKey): boolean {
-    return this.get(tableKey(Table.seen, digest, key)) !== undefined;
+    return this.get(seenKey(digest, key)) !== undefined;
   }
 
   /** The payload that a digest in a header stands for. */
@@ -223,16 +238,16 @@ export class CatalogueView implements Disposable {
     return this.get(tableKey(Table.claim, waitForClaim(claim)));
   }
 
-  pending(wait: Buffer): CaptureKey[] {
-    const bytes = this.get(tableKey(Table.pending, wait)) ?? NOTHING;
+  pending(wait: string): CaptureKey[] {
+    const text = latin1(this.get(tableKey(Table.pending, wait)) ?? NOTHING);
     const keys: CaptureKey[] = [];
-    for (let at = 0; at < bytes.length; at += CAPTURE_KEY_SIZE) keys.push(bytes.subarray(at, at + CAPTURE_KEY_SIZE));
+    for (let at = 0; at < text.length; at += CAPTURE_KEY_SIZE) keys.push(text.slice(at, at + CAPTURE_KEY_SIZE));
     return keys;
   }
 
   /** Whether a record with this mark was removed: the one with this payload, or any where that is not known. */
   isRemoved(mark: Buffer, digest: Buffer | undefined): boolean {
-    const bytes = this.get(tableKey(Table.removed, mark));
+    const bytes = this.get(tableKey(Table.removed, latin1(mark)));
     if (bytes === undefined || digest === undefined) return bytes !== undefined;
     for (let at = 0; at < bytes.length; at += DIGEST_HALF) {
       if (digest.equals(bytes.subarray(at, at + DIGEST_HALF))) return true;
@@ -242,17 +257,17 @@ export class CatalogueView implements Disposable {
 
   /** Whether a record that is no capture is there. */
   hasNote(note: Buffer): boolean {
-    return this.get(tableKey(Table.note, note)) !== undefined;
+    return this.get(tableKey(Table.note, latin1(note))) !== undefined;
   }
 
   /** All pairs of a small table. */
   protected table(table: number): Iterable<Pair> {
-    return this.view.range(Buffer.of(table), Buffer.of(table + 1));
+    return this.view.range(tableKey(table), tableKey(table + 1));
   }
 
   *segments(): Generator<{ number: number; row: SegmentRow }> {
     for (const { key, value } of this.table(Table.segment)) {
-      yield { number: key.readUInt32BE(1), row: JSON.parse(value.toString()) as SegmentRow };
+      yield { number: numberIn(key), row: JSON.parse(value.toString()) as SegmentRow };
     }
   }
 
@@ -270,7 +285,7 @@ export class CatalogueView implements Disposable {
 
   *sources(): Generator<{ number: number; row: SourceRow }> {
     for (const { key, value } of this.table(Table.source)) {
-      yield { number: key.readUInt32BE(1), row: JSON.parse(value.toString()) as SourceRow };
+      yield { number: numberIn(key), row: JSON.parse(value.toString()) as SourceRow };
     }
   }
 
@@ -278,10 +293,11 @@ export class CatalogueView implements Disposable {
     const bytes = this.get(tableKey(Table.source, number32(number)));
     return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as SourceRow);
   }
+}
 
-  [Symbol.dispose](): void {
-    this.view.close();
-  }
+function foundIn(key: string, value: Buffer): FoundCapture {
+  const own = key.slice(1);
+  return { key: own, timeMs: timeOf(own), row: decodeCapture(value) };
 }
 
 /** The writer's. */
@@ -311,31 +327,29 @@ export class Catalogue extends CatalogueView {
     return this.counts;
   }
 
-  protected override get(key: Buffer): Buffer | undefined {
-    const text = key.toString("latin1");
-    if (this.changes.has(text)) return this.changes.get(text);
-    if (this.asked.has(text)) return this.asked.get(text);
+  protected override get(key: string): Buffer | undefined {
+    const changed = this.changes.get(key);
+    if (changed !== undefined || this.changes.has(key)) return changed;
+    if (this.asked.has(key)) return this.asked.get(key);
     if (this.asked.size === ASKED_MAX) this.asked.clear();
     const value = super.get(key);
-    this.asked.set(text, value);
+    this.asked.set(key, value);
     return value;
   }
 
   protected override table(table: number): Iterable<Pair> {
-    const pairs = new Map<string, Buffer>(
-      [...super.table(table)].map(({ key, value }) => [key.toString("latin1"), Buffer.from(value)]),
-    );
+    const pairs = new Map<string, Buffer>([...super.table(table)].map(({ key, value }) => [key, value]));
     for (const [key, value] of this.changes) {
       if (key.charCodeAt(0) !== table) continue;
       if (value === undefined) pairs.delete(key);
       else pairs.set(key, value);
     }
     const keys = [...pairs.keys()].sort();
-    return keys.map((key) => ({ key: Buffer.from(key, "latin1"), value: pairs.get(key)! }));
+    return keys.map((key) => ({ key, value: pairs.get(key)! }));
   }
 
-  private put(key: Buffer, value: Buffer | undefined): void {
-    this.changes.set(key.toString("latin1"), value);
+  private put(key: string, value: Buffer | undefined): void {
+    this.changes.set(key, value);
   }
 
   count(more: Partial<Record<Exclude<keyof CatalogueState, "format">, number>>): void {
@@ -343,8 +357,8 @@ export class Catalogue extends CatalogueView {
   }
 
   /** The captures of a URL before a time, the last first; those that are not committed too. */
-  *capturesBefore(url: Buffer, timeMs: number): Generator<FoundCapture> {
-    const recent = (this.recent.get(url.toString("latin1")) ?? [])
+  *capturesBefore(url: string, timeMs: number): Generator<FoundCapture> {
+    const recent = (this.recent.get(url) ?? [])
       .flatMap((key) => {
         const row = timeOf(key) < timeMs ? this.capture(key) : undefined;
         return row === undefined ? [] : [{ key, timeMs: timeOf(key), row }];
@@ -360,13 +374,13 @@ export class Catalogue extends CatalogueView {
 
   /** One whose key is free. */
   addCapture(key: CaptureKey, row: CaptureRow): void {
-    const url = key.toString("latin1", 0, URL_SIZE);
+    const url = urlOf(key);
     const recent = this.recent.get(url);
     if (recent === undefined) this.recent.set(url, [key]);
     else recent.push(key);
     this.counts.captures++;
     this.put(tableKey(Table.capture, key), encodeCapture(row));
-    if (row.digest !== undefined) this.put(tableKey(Table.seen, row.digest, key), NOTHING);
+    if (row.digest !== undefined) this.put(seenKey(row.digest, key), NOTHING);
   }
 
   /** One that is there, changed. */
@@ -374,24 +388,22 @@ export class Catalogue extends CatalogueView {
     const before = this.capture(key);
     this.put(tableKey(Table.capture, key), encodeCapture(row));
     if (row.digest === undefined || before?.digest?.equals(row.digest) === true) return;
-    if (before?.digest !== undefined) this.put(tableKey(Table.seen, before.digest, key), undefined);
-    this.put(tableKey(Table.seen, row.digest, key), NOTHING);
+    if (before?.digest !== undefined) this.put(seenKey(before.digest, key), undefined);
+    this.put(seenKey(row.digest, key), NOTHING);
   }
 
   removeCapture(key: CaptureKey): void {
     const row = this.capture(key);
     if (row === undefined) return;
     this.put(tableKey(Table.capture, key), undefined);
-    if (row.digest !== undefined) this.put(tableKey(Table.seen, row.digest, key), undefined);
+    if (row.digest !== undefined) this.put(seenKey(row.digest, key), undefined);
     else this.counts.pending--;
     this.counts.captures--;
-    const next = Buffer.from(key);
-    next[CAPTURE_KEY_SIZE - 1]!++;
-    if (this.capture(next) !== undefined) this.counts.gaps++;
+    if (this.capture(nextKey(key)) !== undefined) this.counts.gaps++;
   }
 
   /** A number for one more capture of this moment; 256 of one URL and millisecond are as many as there can be. */
-  freeKey(url: Buffer, timeMs: number): CaptureKey {
+  freeKey(url: string, timeMs: number): CaptureKey {
     for (let number = 0; number < 256; number++) {
       const key = captureKey(url, timeMs, number);
       if (this.capture(key) === undefined) return key;
@@ -400,7 +412,7 @@ export class Catalogue extends CatalogueView {
   }
 
   putOriginal(digest: Buffer, framing: Framing, row: OriginalRow | undefined): void {
-    const key = tableKey(Table.original, digest, Buffer.of(FRAMINGS.indexOf(framing)));
+    const key = originalKey(digest, framing);
     const isThere = this.get(key) !== undefined;
     this.put(key, row === undefined ? undefined : encodeOriginal(row));
     const isOnly = FRAMINGS.every((other) => other === framing || this.original(digest, other) === undefined);
@@ -411,16 +423,16 @@ export class Catalogue extends CatalogueView {
     this.put(tableKey(Table.claim, waitForClaim(claim)), digest);
   }
 
-  addPending(wait: Buffer, key: CaptureKey): void {
-    this.put(tableKey(Table.pending, wait), Buffer.concat([...this.pending(wait), key]));
+  addPending(wait: string, key: CaptureKey): void {
+    this.put(tableKey(Table.pending, wait), Buffer.from([...this.pending(wait), key].join(""), "latin1"));
   }
 
-  clearPending(wait: Buffer): void {
+  clearPending(wait: string): void {
     if (this.pending(wait).length > 0) this.put(tableKey(Table.pending, wait), undefined);
   }
 
   markRemoved(mark: Buffer, digest: Buffer | undefined, isRemoved: boolean): void {
-    const key = tableKey(Table.removed, mark);
+    const key = tableKey(Table.removed, latin1(mark));
     const own = digest ?? UNKNOWN_DIGEST;
     const bytes = this.get(key) ?? NOTHING;
     const others: Buffer[] = [];
@@ -431,7 +443,7 @@ export class Catalogue extends CatalogueView {
   }
 
   addNote(note: Buffer): void {
-    this.put(tableKey(Table.note, note), NOTHING);
+    this.put(tableKey(Table.note, latin1(note)), NOTHING);
   }
 
   setUnfinished(isUnfinished: boolean): void {
@@ -456,7 +468,6 @@ export class Catalogue extends CatalogueView {
     this.changes = new Map();
     this.asked.clear();
     this.recent = new Map();
-    this.view.close();
     this.view = this.store.view();
   }
 }

@@ -190,7 +190,10 @@ class Doctor {
       if (uri === undefined) continue;
       const [visit] = this.archive.timeline.visits(archiveKey(uri), timeMs, timeMs);
       if (visit !== undefined) continue;
-      yield { code: "HT_CORRUPT", message: `the timeline lacks ${uri} at ${timeMs} (${key.toString("hex")})` };
+      yield {
+        code: "HT_CORRUPT",
+        message: `the timeline lacks ${uri} at ${timeMs} (${Buffer.from(key, "latin1").toString("hex")})`,
+      };
     }
   }
 
@@ -271,12 +274,12 @@ class Doctor {
 /** How often something is known to have been found: captures of one URL and moment, which come together, count once. */
 function countMoments(captures: Iterable<FoundCapture>): number {
   let count = 0;
-  let last: Buffer | undefined;
+  let last: string | undefined;
   for (const { key, row } of captures) {
     if (row.digest === undefined) continue;
     // The last byte tells those of one moment apart.
-    const moment = key.subarray(0, -1);
-    if (last?.equals(moment) !== true) count++;
+    const moment = key.slice(0, -1);
+    if (last !== moment) count++;
     last = moment;
   }
   return count;

@@ -5,7 +5,7 @@
 import { ArchiveError, formatPlace, isDamage, type Warning } from "../base/index.ts";
 import { isIndexed } from "../pipeline/index.ts";
 import { type ByteSource, type RecordScan, scanRecord, WarcReader, type WarcRecord } from "../warc/index.ts";
-import { urlHash } from "./capture-key.ts";
+import { urlHash, urlOf } from "./capture-key.ts";
 import { archiveKey, DIGEST_HALF, hasSameId, recordMark } from "./capture-row.ts";
 import type { SelectedCapture } from "./export-selection.ts";
 
@@ -72,7 +72,7 @@ export class ExportCheck {
     if (next.done === true) throw failure(record, "a capture that was not asked for");
     const { row, key } = next.value;
     const own = urlHash(archiveKey(record.uri));
-    if (!hasSameId(row, recordMark(record.id, undefined)) || key.compare(own, 0, own.length, 0, own.length) !== 0)
+    if (!hasSameId(row, recordMark(record.id, undefined)) || urlOf(key) !== own)
       throw failure(record, "another capture than the one that stands here");
     if (record.type === "revisit") {
       if (row.kind !== "revisit" && row.kind !== "replaced") throw failure(record, "a revisit that was none");

@@ -62,14 +62,13 @@ export class SelectedCaptures {
 
   /** From now on it is none of them. */
   leave(found: FoundCapture, error: ArchiveError): void {
-    const name = found.key.toString("latin1");
-    if (this.left.has(name)) return;
-    this.left.add(name);
+    if (this.left.has(found.key)) return;
+    this.left.add(found.key);
     this.onLeft?.(found, error);
   }
 
   private isLeft({ key }: FoundCapture): boolean {
-    return this.left.size > 0 && this.left.has(key.toString("latin1"));
+    return this.left.size > 0 && this.left.has(key);
   }
 
   /** May be called more than once, and gives the same each time. */
@@ -86,7 +85,7 @@ export class SelectedCaptures {
     if (key < (range.from ?? "") || (range.to !== undefined && key >= range.to)) return false;
     if (sliceMs === undefined) {
       if (found.timeMs < fromMs || found.timeMs > toMs) return false;
-    } else if (this.validAt(key, sliceMs)?.key.equals(found.key) !== true) return false;
+    } else if (this.validAt(key, sliceMs)?.key !== found.key) return false;
     return this.hasMime(found);
   }
 

@@ -9,7 +9,7 @@ import { ArchiveError, type Clock, formatIso, systemClock, type Warning } from "
 import type { Disk, DurableOutput } from "../disk/index.ts";
 import { cdxEntryOf, isIndexed, LineSorter } from "../pipeline/index.ts";
 import { type ByteSource, formatCdxjLine } from "../warc/index.ts";
-import { Archive, type ArchiveOptions } from "./archive.ts";
+import { Archive } from "./archive.ts";
 import type { FoundCapture } from "./catalogue.ts";
 import { ExportCheck } from "./export-check.ts";
 import { ExportFiles, filesInTheWay, numberedName, stemOf } from "./export-files.ts";
@@ -29,7 +29,7 @@ export interface ExportProgress {
   readonly bytes: number;
 }
 
-export interface ExportOptions extends Pick<ArchiveOptions, "openStore"> {
+export interface ExportOptions {
   readonly selection: ExportSelection;
   /** What is asked for in words, for people. */
   readonly description: string;
@@ -74,7 +74,7 @@ export async function exportArchive(disk: Disk, folder: string, options: ExportO
   if (earlier.length > 0 && !replace && options.dryRun !== true) {
     throw new ArchiveError("HT_EXISTS", `${earlier[0]!}: there already (see --replace)`, { file: earlier[0]! });
   }
-  await using archive = await Archive.open(disk, folder, { openStore: options.openStore });
+  await using archive = await Archive.open(disk, folder);
   refuseOwn(archive, folder, [output, ...earlier]);
   const run = new ExportRun(disk, archive, options);
   if (options.salvage === true) await run.salvage();

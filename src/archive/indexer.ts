@@ -299,8 +299,8 @@ function momentClaim(key: string, timeMs: number): string {
 }
 
 /** One that tells nothing of what it refers to waits for any capture of its own URL. */
-function waitsOf({ claim, refersTo }: CaptureFacts, key: string): Buffer[] {
-  const waits: Buffer[] = [];
+function waitsOf({ claim, refersTo }: CaptureFacts, key: string): string[] {
+  const waits: string[] = [];
   if (claim !== undefined) waits.push(waitForClaim(claim));
   const timeMs = refersTo?.date === undefined ? undefined : timeOfDate(refersTo.date);
   if (refersTo?.uri !== undefined && timeMs !== undefined) waits.push(waitForCapture(archiveKey(refersTo.uri), timeMs));

@@ -240,7 +240,7 @@ export class Intake implements Disposable {
   }
 
   /** Whether the archive has this very record; one with its id and another content is told of, and kept. */
-  private isKnown(facts: RecordFacts, url: Buffer, timeMs: number): boolean {
+  private isKnown(facts: RecordFacts, url: string, timeMs: number): boolean {
     const mark = markOf(facts);
     const { sha256 } = facts.capture!;
     const digest = sha256 === undefined ? undefined : Buffer.from(sha256.slice(0, 2 * DIGEST_HALF), "hex");

@@ -1,40 +1,37 @@
-/** Keys and values in the order of the keys: what the catalogue is kept in. One writes, any number read. */
+/**
+ * Keys and values in the order of the keys: what the catalogue is kept in. One writes, any number read. A key is a string
+ * in which each character is one byte, so that the order of strings is that of bytes.
+ */
 
 export interface Pair {
-  readonly key: Buffer;
+  readonly key: string;
   readonly value: Buffer;
 }
 
-/** As of one moment: what is committed later is not seen. */
+/** As of one moment: what is committed later is not seen. Values must not be changed. */
 export interface StoreView {
-  get(key: Buffer): Buffer | undefined;
+  get(key: string): Buffer | undefined;
   /** The pairs from the first key on and before the other, in order; or from the last of them back. */
-  range(from: Buffer, to: Buffer, backwards?: boolean): Iterable<Pair>;
+  range(from: string, to: string, backwards?: boolean): Iterable<Pair>;
   /** The first pair that `range` would give. */
-  first(from: Buffer, to: Buffer, backwards?: boolean): Pair | undefined;
-  close(): void;
+  first(from: string, to: string, backwards?: boolean): Pair | undefined;
 }
 
-export interface OrderedStore {
+export interface OrderedStore extends Disposable {
   view(): StoreView;
-  /**
-   * The keys as Latin-1, absent values removed. All of it is durable when this returns, or nothing of it is there. It is
-   * cheaper where all keys are behind those that are there, which the caller must know.
-   */
-  commit(changes: ReadonlyMap<string, Buffer | undefined>, areBehind?: boolean): void;
+  /** Absent values are removed. All of it is durable when this returns, or nothing of it is there. */
+  commit(changes: ReadonlyMap<string, Buffer | undefined>): void;
   /** Whether it takes much more room than what is in it, so that a copy would be worth it. */
   isLoose(): boolean;
-  close(): Promise<void>;
+  /** Makes a store in another folder that holds the same, in as little room as it takes. It is durable, its name is not. */
+  copyTo(folder: string): void;
 }
 
-/** The first key behind all that begin with these bytes. */
-export function behind(prefix: Buffer): Buffer {
-  const key = Buffer.from(prefix);
-  for (let i = key.length - 1; i >= 0; i--) {
-    if (key[i]! < 255) {
-      key[i]!++;
-      return key.subarray(0, i + 1);
-    }
+/** The first key behind all that begin with this. */
+export function behind(prefix: string): string {
+  for (let i = prefix.length - 1; i >= 0; i--) {
+    const code = prefix.charCodeAt(i);
+    if (code < 255) return prefix.slice(0, i) + String.fromCharCode(code + 1);
   }
-  return Buffer.alloc(64, 255);
+  return "\xff".repeat(64);
 }

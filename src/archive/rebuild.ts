@@ -22,12 +22,8 @@ export async function rebuildArchive(
   folder: string,
   options: RebuildOptions,
 ): Promise<{ readonly captures: number; readonly contents: number }> {
-  const core = await ArchiveCore.beginAnew(disk, folder, options, options.acceptLoss !== true);
-  try {
-    return await new Rebuild(core, options).run();
-  } finally {
-    await core.close();
-  }
+  using core = ArchiveCore.beginAnew(disk, folder, options, options.acceptLoss !== true);
+  return await new Rebuild(core, options).run();
 }
 
 class Rebuild {

@@ -47,7 +47,7 @@ export function removeCaptures(core: ArchiveCore, selection: Selection, options:
   for (const each of select(core, selection)) {
     const { digest } = each.row;
     const { url, date, id } = reader.details(each);
-    found.add(each.key.toString("latin1"));
+    found.add(each.key);
     const rest = digest === undefined ? undefined : catalogue.anyOriginal(digest)?.digestRest;
     const sha256 = digest === undefined || rest === undefined ? null : Buffer.concat([digest, rest]).toString("hex");
     captures.push({ url, date: date ?? formatIso(each.timeMs), sha256, id: id ?? null });
@@ -78,7 +78,7 @@ function countLast(
 ): number {
   let count = 0;
   for (const digest of digests.values()) {
-    const others = [...catalogue.seen(digest)].some((key) => !removed.has(key.toString("latin1")));
+    const others = [...catalogue.seen(digest)].some((key) => !removed.has(key));
     if (!others) count++;
   }
   return count;

@@ -99,7 +99,7 @@ class Answer {
     this.shown = shown;
     this.details = details;
     const { timeMs } = shown;
-    this.others = [...archive.captures(url, timeMs, timeMs)].filter(({ key }) => !key.equals(shown.key));
+    this.others = [...archive.captures(url, timeMs, timeMs)].filter(({ key }) => key !== shown.key);
   }
 
   /** Writes the payload as it was sent, or decoded. */

@@ -4,10 +4,8 @@ import { formatIso } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import type { Input } from "../pipeline/index.ts";
 import { captureBytes, idOf, packRecords } from "./capture-text.ts";
-import { DiskStore } from "./disk-store.ts";
 
 export const FOLDER = "/archive";
-const openStore = (disk: Disk, folder: string) => new DiskStore(disk, folder);
 
 export interface Visit {
   readonly uri: string;
@@ -37,21 +35,21 @@ export function visitBytes(visit: Visit): Buffer {
 }
 
 export function openWriter(disk: Disk, options: WriterOptions = {}): ArchiveWriter {
-  return ArchiveWriter.open(disk, FOLDER, { create: true, openStore, ...options });
+  return ArchiveWriter.open(disk, FOLDER, { create: true, ...options });
 }
 
 export function openReader(disk: Disk): Promise<Archive> {
-  return Archive.open(disk, FOLDER, { openStore });
+  return Archive.open(disk, FOLDER);
 }
 
 export async function rebuild(disk: Disk, options: RebuildOptions = {}): Promise<void> {
-  await ArchiveWriter.rebuild(disk, FOLDER, { openStore, ...options });
+  await ArchiveWriter.rebuild(disk, FOLDER, options);
 }
 
 /** What the doctor finds, having looked at everything. */
 export async function diagnose(disk: Disk, scrub = true): Promise<string[]> {
   const findings: string[] = [];
-  for await (const { code, message } of examineArchive(disk, FOLDER, { openStore, scrub })) {
+  for await (const { code, message } of examineArchive(disk, FOLDER, { scrub })) {
     findings.push(`${code} ${message}`);
   }
   return findings;

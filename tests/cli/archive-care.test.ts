@@ -157,7 +157,7 @@ it("says what to do where a timeline is lost, and makes no empty one", () => {
 it.each(["cut off", "zeros at its end"])("says what to do with a catalogue that was damaged: %s", (damage) => {
   const archive = filled();
   const before = answers(archive);
-  const path = join(archive, "catalogue-1", "catalogue.lmdb");
+  const path = join(archive, "catalogue-1", "catalogue.rows");
   const { size } = statSync(path);
   truncateSync(path, size >> 1);
   if (damage !== "cut off") truncateSync(path, size);
