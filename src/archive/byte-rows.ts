@@ -4,6 +4,12 @@ export class RowWriter {
   private bytes = Buffer.allocUnsafe(256);
   private size = 0;
 
+  /** Begins a row: one writer may make any number of them, one after the other. */
+  begin(): this {
+    this.size = 0;
+    return this;
+  }
+
   private room(count: number): void {
     if (this.size + count <= this.bytes.length) return;
     const larger = Buffer.allocUnsafe(2 * (this.size + count));
@@ -43,9 +49,7 @@ export class RowWriter {
   }
 
   finish(): Buffer {
-    const row = Buffer.from(this.bytes.subarray(0, this.size));
-    this.size = 0;
-    return row;
+    return Buffer.from(this.bytes.subarray(0, this.size));
   }
 }
 
@@ -69,6 +73,11 @@ export class RowReader {
       value += (byte % 128) * scale;
       if (!(byte >= 128)) return value;
     }
+  }
+
+  /** Whether all of it was read. */
+  get isAtEnd(): boolean {
+    return this.at >= this.bytes.length;
   }
 
   raw(size: number): Buffer {

@@ -51,6 +51,7 @@ export interface OriginalRow {
 }
 
 export const DIGEST_HALF = 16;
+const rows = new RowWriter();
 const ID_SIZE = 8;
 
 function writePlace(row: RowWriter, { segment, offset, length, inner }: RecordPlace): void {
@@ -66,7 +67,7 @@ function readPlace(row: RowReader): RecordPlace {
 export function encodeCapture(capture: CaptureRow): Buffer {
   const { kind, digest, lies, oddDate } = capture;
   const flags = KINDS.indexOf(kind) | (digest === undefined ? 4 : 0) | (lies ? 8 : 0) | (oddDate ? 16 : 0);
-  const row = new RowWriter().byte(flags);
+  const row = rows.begin().byte(flags);
   writePlace(row, capture.place);
   row.count(capture.before).count(capture.after).count(capture.source).raw(capture.mark);
   if (digest !== undefined) row.raw(digest);
@@ -93,7 +94,7 @@ export function decodeCapture(bytes: Buffer): CaptureRow {
 }
 
 export function encodeOriginal({ place, payloadSize, digestRest, isReferable }: OriginalRow): Buffer {
-  const row = new RowWriter().byte(isReferable ? 1 : 0);
+  const row = rows.begin().byte(isReferable ? 1 : 0);
   writePlace(row, place);
   return row.count(payloadSize).raw(digestRest).finish();
 }

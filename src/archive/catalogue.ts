@@ -306,6 +306,8 @@ export class Catalogue extends CatalogueView {
   private changes = new Map<string, Buffer | undefined>();
   /** What the store was asked for last: of one capture the same is wanted several times. */
   private readonly asked = new Map<string, Buffer | undefined>();
+  /** The capture that was put last: what stands behind it is added to it, most often right then. */
+  private lastPut: { readonly key: CaptureKey; readonly row: CaptureRow } | undefined;
   /** Captures that are not committed yet, by their URLs. */
   private recent = new Map<string, CaptureKey[]>();
   private counts: { -readonly [K in keyof CatalogueState]: CatalogueState[K] };
@@ -372,6 +374,10 @@ export class Catalogue extends CatalogueView {
     yield* recent;
   }
 
+  override capture(key: CaptureKey): CaptureRow | undefined {
+    return key === this.lastPut?.key ? this.lastPut.row : super.capture(key);
+  }
+
   /** One whose key is free. */
   addCapture(key: CaptureKey, row: CaptureRow): void {
     const url = urlOf(key);
@@ -379,6 +385,7 @@ export class Catalogue extends CatalogueView {
     if (recent === undefined) this.recent.set(url, [key]);
     else recent.push(key);
     this.counts.captures++;
+    this.lastPut = { key, row };
     this.put(tableKey(Table.capture, key), encodeCapture(row));
     if (row.digest !== undefined) this.put(seenKey(row.digest, key), NOTHING);
   }
@@ -386,6 +393,7 @@ export class Catalogue extends CatalogueView {
   /** One that is there, changed. */
   putCapture(key: CaptureKey, row: CaptureRow): void {
     const before = this.capture(key);
+    this.lastPut = { key, row };
     this.put(tableKey(Table.capture, key), encodeCapture(row));
     if (row.digest === undefined || before?.digest?.equals(row.digest) === true) return;
     if (before?.digest !== undefined) this.put(seenKey(before.digest, key), undefined);
@@ -395,6 +403,7 @@ export class Catalogue extends CatalogueView {
   removeCapture(key: CaptureKey): void {
     const row = this.capture(key);
     if (row === undefined) return;
+    this.lastPut = undefined;
     this.put(tableKey(Table.capture, key), undefined);
     if (row.digest !== undefined) this.put(seenKey(row.digest, key), undefined);
     else this.counts.pending--;

@@ -19,7 +19,9 @@ const IDENTITY_SIZE = 16;
 
 /** What the timeline tells contents apart by. */
 export function contentIdentity(status: number | undefined, location: string | undefined, sha256: string): Buffer {
-  return hash("sha256", `${status ?? ""} ${sha256} ${location ?? ""}`, "buffer").subarray(0, IDENTITY_SIZE);
+  // A text is made faster than a buffer.
+  const text = hash("sha256", `${status ?? ""} ${sha256} ${location ?? ""}`, "binary");
+  return Buffer.from(text.slice(0, IDENTITY_SIZE), "latin1");
 }
 
 /** How a URL can be told from its key alone: the scheme, and whether the host has `www.` in front. */
@@ -29,20 +31,43 @@ const OWN_FORM = 255;
 const LONG_FORM = 254;
 const URL_SIZE_MAX = 3000;
 const MIME_SIZE_MAX = 200;
+const rows = new RowWriter();
 
-function fromKey(key: string, form: number): string | undefined {
+/** Many redirects and errors have no payload at all: what its digest is need not be said. */
+const SHA256_OF_NOTHING = hash("sha256", "", "hex");
+
+function isNothing({ payloadSize, sha256 }: Content): boolean {
+  return payloadSize === 0 && sha256 === SHA256_OF_NOTHING;
+}
+
+/** The last one that was asked for: neighbours have the same. */
+let last = { turned: "", host: "" };
+
+/** What follows the scheme, and `www.` where that is there; absent where the key is no SURT. */
+function restFromKey(key: string): string | undefined {
   const end = key.indexOf(")");
   if (end < 1) return undefined;
-  const colon = key.indexOf(":");
-  const hostEnd = colon >= 0 && colon < end ? colon : end;
-  const host = key.slice(0, hostEnd).split(",").reverse().join(".");
-  return `${FORMS[form]}${host}${key.slice(hostEnd, end)}${key.slice(end + 1)}`;
+  const turned = key.slice(0, end);
+  if (turned !== last.turned) last = { turned, host: hostFrom(turned) };
+  return last.host + key.slice(end + 1);
+}
+
+function hostFrom(turned: string): string {
+  const colon = turned.indexOf(":");
+  const hostEnd = colon < 0 ? turned.length : colon;
+  return turned.slice(0, hostEnd).split(",").reverse().join(".") + turned.slice(hostEnd);
+}
+
+function fromKey(key: string, form: number): string | undefined {
+  const rest = restFromKey(key);
+  return rest === undefined ? undefined : `${FORMS[form]}${rest}`;
 }
 
 function formOf(key: string, url: string): number {
-  for (const [form, start] of FORMS.entries()) {
-    if (url.startsWith(start) && fromKey(key, form) === url) return form;
-  }
+  const rest = restFromKey(key);
+  const start = rest !== undefined && url.endsWith(rest) ? url.length - rest.length : -1;
+  const form = FORMS.findIndex((each) => each.length === start && url.startsWith(each));
+  if (form >= 0) return form;
   return Buffer.byteLength(url) > URL_SIZE_MAX ? LONG_FORM : OWN_FORM;
 }
 
@@ -52,10 +77,11 @@ function formOf(key: string, url: string): number {
  */
 export function encodeContent(key: string, content: Content): Buffer {
   const form = formOf(key, content.url);
-  const row = new RowWriter().byte(form);
+  const row = rows.begin().byte(form);
   if (form === OWN_FORM) row.text(content.url);
   row.count(content.status ?? 0).text((content.mime ?? "").slice(0, MIME_SIZE_MAX));
-  return row.count(content.payloadSize).raw(Buffer.from(content.sha256, "hex")).finish();
+  row.count(content.payloadSize);
+  return isNothing(content) ? row.finish() : row.raw(Buffer.from(content.sha256, "hex")).finish();
 }
 
 export function decodeContent(key: string, bytes: Uint8Array): Content {
@@ -67,7 +93,7 @@ export function decodeContent(key: string, bytes: Uint8Array): Content {
     url,
     status: status === 0 ? undefined : status,
     mime: mime === "" ? undefined : mime,
-    sha256: row.raw(32).toString("hex"),
+    sha256: row.isAtEnd ? SHA256_OF_NOTHING : row.raw(32).toString("hex"),
     payloadSize,
   };
 }
