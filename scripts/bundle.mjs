@@ -17,6 +17,10 @@ const ENTRIES = {
 
 const dist = join(root, "dist");
 const inRoom = (room) => new RegExp(`/dist/${room}/`);
+/** What whoever reads an archive takes from the pipeline, and what all commands share. */
+const OF_RECORDS =
+  /\/dist\/pipeline\/(?:inputs|http-source|part|record-facts|seen-payloads|arc-conversion|restore\/record|reversal|rewrite|manifest-line)\.js$/;
+const OF_COMMANDS = /\/dist\/cli\/(?:command|talk|version)\.js$/;
 const made = await rolldown({
   input: Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, join(dist, path)])),
   platform: "node",
@@ -31,6 +35,12 @@ await made.write({
   format: "esm",
   chunkFileNames: "[name]-[hash].js",
   // One file for each of the rooms that most commands use: it is files that take time, not bytes.
-  codeSplitting: { groups: ["base", "disk", "warc", "url", "temporal"].map((name) => ({ name, test: inRoom(name) })) },
+  codeSplitting: {
+    groups: [
+      ...["base", "disk", "warc", "url", "temporal"].map((name) => ({ name, test: inRoom(name) })),
+      { name: "record", test: OF_RECORDS },
+      { name: "cli", test: OF_COMMANDS },
+    ],
+  },
 });
 await made.close();
