@@ -1,9 +1,10 @@
 /** What captures, and revisits that wait for them, are found under in the catalogue. Obeys docs/format/archive.md. */
 import { hash } from "node:crypto";
 
-/** Each character one byte: 12 for the URL, 7 for the time, 1 to tell captures of one moment apart. */
+/** Each character one byte: 16 for the URL, 7 for the time, 1 to tell captures of one moment apart. */
 export type CaptureKey = string;
-export const URL_SIZE = 12;
+/** Of what is shorter a site could find two URLs with one hash, whose captures would then be taken for each other's. */
+export const URL_SIZE = 16;
 const TIME_SIZE = 7;
 export const CAPTURE_KEY_SIZE = URL_SIZE + TIME_SIZE + 1;
 /** Times before 1970 sort before the others too. */
