@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
+import { BlockCache } from "./block-cache.ts";
 import { BLOCK_SIZE } from "./row-block.ts";
 import { Run, RunWriter } from "./row-run.ts";
 import { RUNS_AT, RUNS_MAX, SLOT_SIZE } from "./row-slot.ts";
@@ -24,7 +25,7 @@ it("has a run", () => {
   expect([block.toString("hex"), index.toString("hex")]).toEqual(
     [example("block"), example("index")].map((shown) => shown.toString("hex")),
   );
-  const run = new Run(file, place);
+  const run = new Run(file, place, new BlockCache());
   expect(run.get("key 1")?.value?.toString()).toBe("a");
   expect(run.get("key 2")).toEqual({ value: undefined });
   expect(run.get("key 3")).toBeUndefined();

@@ -2,6 +2,8 @@
 
 const BITS_PER_KEY = 10;
 const PROBES = 4;
+/** 32 MiB: a run with more keys than this is good for has a filter that says less, but never what is not so. */
+const BITS_MAX = 2 ** 28;
 
 /** Two numbers that stand for a key; the second is odd. */
 export interface KeyHash {
@@ -25,7 +27,7 @@ export class KeyFilter {
 
   /** For at most so many keys. */
   constructor(keys: number) {
-    const size = 2 ** Math.ceil(Math.log2(Math.max(32, keys * BITS_PER_KEY)));
+    const size = Math.min(BITS_MAX, 2 ** Math.ceil(Math.log2(Math.max(32, keys * BITS_PER_KEY))));
     this.bits = new Uint32Array(size / 32);
     this.mask = size - 1;
   }

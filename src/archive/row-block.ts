@@ -6,6 +6,9 @@ import { ArchiveError } from "../base/index.ts";
 
 /** A block is complete when it has grown to this: small ones are searched faster, large ones have shorter keys. */
 export const BLOCK_SIZE = 2048;
+export const KEY_SIZE_MAX = 1 << 16;
+/** So that the count in front of it, which is larger by one, has four bytes at most. */
+export const VALUE_SIZE_MAX = 2 ** 28 - 2;
 
 /** Puts rows together to blocks. */
 export class BlockBuilder {
@@ -71,8 +74,6 @@ export interface Row {
   /** Absent where the key was removed. */
   value: Buffer | undefined;
 }
-
-const KEY_SIZE_MAX = 1 << 16;
 
 /** Goes through a block, row by row. Where a block is not what it should be, it throws HT_CORRUPT. */
 export class BlockReader {
@@ -152,7 +153,7 @@ export class BlockReader {
 }
 
 function broken(): ArchiveError {
-  return new ArchiveError("HT_CORRUPT", "a block of the catalogue is damaged");
+  return new ArchiveError("HT_CORRUPT", "a block of the catalogue is damaged; `holotype rebuild` makes it again");
 }
 
 export function rowsIn(block: Buffer): Row[] {

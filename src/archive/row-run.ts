@@ -3,12 +3,15 @@
  * Obeys docs/format/catalogue.md.
  */
 import { crc32 } from "node:zlib";
-import { ArchiveError } from "../base/index.ts";
 import type { DiskFile } from "../disk/index.ts";
+import type { BlockCache } from "./block-cache.ts";
 import { BlockBuilder, BlockReader, type Row, rowsIn, sharedLength } from "./row-block.ts";
+import { damagedRows } from "./row-damage.ts";
+import { INDEX_ENTRY_SIZE, INDEX_SIZE_MAX, IndexBuilder } from "./row-index.ts";
 
 const CHECKSUM_SIZE = 4;
-const INDEX_ENTRY_SIZE = 10;
+/** Of a block with one row, that says of the empty key that it was removed. */
+const LEAST_SIZE = 3;
 const PIECE_SIZE = 1 << 18;
 
 /** Where a run lies in its file. */
@@ -27,8 +30,9 @@ export class RunWriter {
   private pieces: Buffer[] = [];
   private pieceSize = 0;
   private written: number;
-  private readonly keys: string[] = [];
-  private readonly ends: number[] = [];
+  private readonly index = new IndexBuilder();
+  /** Of the block that is being filled. */
+  private separator = "";
   private last = "";
   private rows = 0;
 
@@ -41,8 +45,7 @@ export class RunWriter {
   /** Keys must come in order. */
   add(key: string, value: Buffer | undefined): void {
     if (this.builder.isEmpty) {
-      const isFirst = this.keys.length === 0;
-      this.keys.push(isFirst ? "" : key.slice(0, sharedLength(this.last, key) + 1));
+      this.separator = this.index.isEmpty ? "" : key.slice(0, sharedLength(this.last, key) + 1);
     }
     this.builder.add(key, value);
     this.last = key;
@@ -56,7 +59,7 @@ export class RunWriter {
     block.copy(whole);
     whole.writeUInt32BE(crc32(block), block.length);
     this.write(whole);
-    this.ends.push(this.written + this.pieceSize - this.start);
+    this.index.add(this.separator, this.written + this.pieceSize - this.start);
   }
 
   private write(bytes: Buffer): void {
@@ -76,28 +79,13 @@ export class RunWriter {
   finish(): RunPlace | undefined {
     if (this.rows === 0) return undefined;
     if (!this.builder.isEmpty) this.endBlock();
-    const { start, keys, ends, rows } = this;
+    const { start, rows } = this;
     const indexAt = this.written + this.pieceSize;
-    const heap = Buffer.from(keys.join(""), "latin1");
-    const table = Buffer.alloc(4 + INDEX_ENTRY_SIZE * keys.length);
-    table.writeUInt32BE(keys.length, 0);
-    let keyEnd = 0;
-    for (const [i, key] of keys.entries()) {
-      keyEnd += key.length;
-      table.writeUInt32BE(keyEnd, 4 + INDEX_ENTRY_SIZE * i);
-      table.writeUIntBE(ends[i]!, 8 + INDEX_ENTRY_SIZE * i, 6);
-    }
-    const index = Buffer.concat([table, heap, Buffer.alloc(CHECKSUM_SIZE)]);
-    const size = index.length - CHECKSUM_SIZE;
-    index.writeUInt32BE(crc32(index.subarray(0, size)), size);
-    this.write(index);
+    this.write(this.index.finish());
     this.flush();
     return { start, indexAt, end: this.written, rows };
   }
 }
-
-/** Blocks that were read of late; the oldest go all at once. */
-const CACHED_MAX = 4096;
 
 /** A run that is read. Values are parts of blocks, and must not be changed. */
 export class Run {
@@ -106,32 +94,34 @@ export class Run {
   private readonly index: Buffer;
   private readonly blockCount: number;
   private readonly heapAt: number;
-  private cached = new Map<number, Buffer>();
-  private cachedBefore = new Map<number, Buffer>();
+  private readonly cache: BlockCache;
 
-  constructor(file: DiskFile, place: RunPlace) {
+  /** HT_CORRUPT where what is there cannot be a run. */
+  constructor(file: DiskFile, place: RunPlace, cache: BlockCache) {
     this.file = file;
     this.place = place;
+    this.cache = cache;
     this.index = this.readChecked(place.indexAt, place.end);
     this.blockCount = this.index.readUInt32BE(0);
     this.heapAt = 4 + INDEX_ENTRY_SIZE * this.blockCount;
+    if (this.blockCount === 0 || this.heapAt > this.index.length)
+      throw damagedRows(file.path, "is damaged", place.indexAt);
   }
 
   get size(): number {
     return this.place.end - this.place.start;
   }
 
+  /** Lengths are held against what can be before any memory is taken for them. */
   private readChecked(from: number, to: number): Buffer {
-    const bytes = Buffer.allocUnsafe(to - from);
-    const size = bytes.length - CHECKSUM_SIZE;
-    const count = this.file.read(bytes, from);
-    const block = bytes.subarray(0, size);
-    if (count < bytes.length || crc32(block) !== bytes.readUInt32BE(size)) {
-      const file = this.file.path;
-      const message = `${file}:${from}: the catalogue is damaged; \`holotype rebuild\` makes it again`;
-      throw new ArchiveError("HT_CORRUPT", message, { file, offset: from });
+    const size = to - from - CHECKSUM_SIZE;
+    if (size >= LEAST_SIZE && size <= INDEX_SIZE_MAX) {
+      const bytes = Buffer.allocUnsafe(size + CHECKSUM_SIZE);
+      const count = this.file.read(bytes, from);
+      const block = bytes.subarray(0, size);
+      if (count === bytes.length && crc32(block) === bytes.readUInt32BE(size)) return block;
     }
-    return block;
+    throw damagedRows(this.file.path, "is damaged", from);
   }
 
   private blockEnd(number: number): number {
@@ -139,15 +129,14 @@ export class Run {
   }
 
   private block(number: number): Buffer {
-    const there = this.cached.get(number) ?? this.cachedBefore.get(number);
+    const { start, indexAt } = this.place;
+    const at = start + this.blockEnd(number - 1);
+    const there = this.cache.get(at);
     if (there !== undefined) return there;
-    const { start } = this.place;
-    const block = this.readChecked(start + this.blockEnd(number - 1), start + this.blockEnd(number));
-    this.cached.set(number, block);
-    if (this.cached.size >= CACHED_MAX) {
-      this.cachedBefore = this.cached;
-      this.cached = new Map();
-    }
+    const end = start + this.blockEnd(number);
+    if (end > indexAt) throw damagedRows(this.file.path, "is damaged", at);
+    const block = this.readChecked(at, end);
+    this.cache.put(at, block);
     return block;
   }
 

@@ -1,6 +1,7 @@
 /** A slot: the runs that a catalogue consists of as of one commit. Obeys docs/format/catalogue.md. */
 import { crc32 } from "node:zlib";
 import { ArchiveError } from "../base/index.ts";
+import { damagedRows } from "./row-damage.ts";
 import type { RunPlace } from "./row-run.ts";
 
 export const SLOT_COUNT = 2;
@@ -39,16 +40,33 @@ export function encodeSlot({ generation, end, runs }: Slot): Buffer {
   return bytes;
 }
 
-/** Absent where the bytes do not hold; HT_FORMAT_TOO_NEW where they do, and are of a newer version. */
+/**
+ * Absent where the bytes do not hold; HT_FORMAT_TOO_NEW where they do, and are of a newer version; HT_CORRUPT where they do,
+ * and cannot be so.
+ */
 export function decodeSlot(bytes: Buffer, path: string): Slot | undefined {
   if (bytes.length < SLOT_SIZE || bytes.toString("latin1", 0, 4) !== MAGIC) return undefined;
   if (bytes.readUInt32BE(SLOT_SIZE - 4) !== crc32(bytes.subarray(0, SLOT_SIZE - 4))) return undefined;
   if (bytes.readUInt16BE(4) > VERSION) {
     throw new ArchiveError("HT_FORMAT_TOO_NEW", `${path}: a catalogue of a newer Holotype`, { file: path });
   }
-  const runs = Array.from({ length: bytes.readUInt16BE(6) }, (_, i) => {
+  const count = bytes.readUInt16BE(6);
+  if (count > RUNS_MAX) throw damagedRows(path, "is damaged");
+  const runs = Array.from({ length: count }, (_, i) => {
     const number = (k: number) => bytes.readUIntBE(HEAD_SIZE + RUN_SIZE * i + 6 * k, 6);
     return { start: number(0), indexAt: number(1), end: number(2), rows: number(3) };
   });
-  return { generation: bytes.readUIntBE(8, 6), end: bytes.readUIntBE(14, 6), runs };
+  const slot = { generation: bytes.readUIntBE(8, 6), end: bytes.readUIntBE(14, 6), runs };
+  if (!isInOrder(slot)) throw damagedRows(path, "is damaged");
+  return slot;
+}
+
+/** Runs lie one behind the other, behind the slots and before the end. */
+function isInOrder({ end, runs }: Slot): boolean {
+  let before = RUNS_AT;
+  for (const { start, indexAt, end: runEnd } of runs) {
+    if (start < before || indexAt <= start || runEnd <= indexAt) return false;
+    before = runEnd;
+  }
+  return before <= end;
 }

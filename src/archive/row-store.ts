@@ -6,16 +6,17 @@
 import { join } from "node:path";
 import { ArchiveError, invariant } from "../base/index.ts";
 import type { Disk, DiskFile } from "../disk/index.ts";
+import { BlockCache } from "./block-cache.ts";
+import { isFormer } from "./former-catalogue.ts";
 import { hashKey, KeyFilter } from "./key-filter.ts";
 import type { OrderedStore, Pair, StoreView } from "./ordered-store.ts";
-import type { Row } from "./row-block.ts";
+import { KEY_SIZE_MAX, type Row, VALUE_SIZE_MAX } from "./row-block.ts";
+import { damagedRows } from "./row-damage.ts";
 import { mergeRows } from "./row-merge.ts";
 import { Run, RunWriter } from "./row-run.ts";
 import { decodeSlot, encodeSlot, RUNS_AT, RUNS_MAX, SLOT_COUNT, SLOT_SIZE, type Slot } from "./row-slot.ts";
 
 const NAME = "catalogue.rows";
-/** What was there before Holotype had a format of its own for this. */
-const FORMER_NAME = "catalogue.lmdb";
 /** So many runs are searched without becoming fewer. */
 const RUNS_ENOUGH = 16;
 /** Smaller ones are copied however little that saves. */
@@ -23,7 +24,6 @@ const SMALL_BYTES = 1 << 20;
 const LOOSE_RATIO = 1.25;
 const LOWEST = "";
 const HIGHEST = "\xff".repeat(64);
-const ADVICE = "`holotype rebuild` makes it again";
 const NOTHING: Slot = { generation: 0, end: RUNS_AT, runs: [] };
 
 /** A run, and what is known of its keys if this process has written it. */
@@ -58,11 +58,10 @@ class RowView implements StoreView {
   first(from: string, to: string, backwards = false): Pair | undefined {
     const [only] = this.runs;
     if (this.runs.length !== 1) return this.range(from, to, backwards).next().value as Pair | undefined;
-    // The oldest run has no row that says that something was removed: there is nothing before it.
     const row = backwards ? only!.lastBefore(to) : only!.firstFrom(from);
     if (row === undefined || row.key < from || row.key >= to) return undefined;
-    invariant(isPair(row), "the oldest run removes nothing");
-    return row;
+    // The oldest run has no row that says that something was removed: there is nothing before it.
+    return isPair(row) ? row : (this.range(from, to, backwards).next().value as Pair | undefined);
   }
 }
 
@@ -75,27 +74,45 @@ class RowStore implements OrderedStore {
   private readonly file: DiskFile;
   private slot: Slot;
   private open: readonly OpenRun[];
+  private readonly cache = new BlockCache();
+  private readonly runsEnough: number;
+  /** Not where the other slot leads to what an earlier commit left. */
+  private isSettled = true;
+  private failure: { readonly error: unknown } | undefined;
 
-  constructor(disk: Disk, file: DiskFile) {
+  constructor(disk: Disk, file: DiskFile, runsEnough: number) {
     this.disk = disk;
     this.file = file;
+    this.runsEnough = runsEnough;
     this.slot = readSlot(file);
-    this.open = this.slot.runs.map((place) => ({ run: new Run(file, place), filter: undefined }));
+    this.open = this.slot.runs.map((place) => ({ run: new Run(file, place, this.cache), filter: undefined }));
   }
 
   view(): StoreView {
     return new RowView(this.open);
   }
 
+  /** After one that failed there is none: what is behind the last slot may have been read, and is not what it was. */
   commit(changes: ReadonlyMap<string, Buffer | undefined>): void {
+    if (this.failure !== undefined) throw this.failure.error;
+    try {
+      this.append(changes);
+    } catch (error) {
+      this.failure = { error };
+      throw error;
+    }
+  }
+
+  private append(changes: ReadonlyMap<string, Buffer | undefined>): void {
     const keys = [...changes.keys()].sort();
+    for (const key of keys) refuseLarge(key, changes.get(key));
     const rows = (function* () {
       for (const key of keys) yield { key, value: changes.get(key) };
     })();
     const added = this.write(this.slot.end, rows, keys.length, this.open.length === 0);
     let [next, end] = added === undefined ? [this.open, this.slot.end] : [[...this.open, added], added.run.place.end];
-    if (next.length > RUNS_ENOUGH) {
-      const from = firstToMerge(next.map(({ run }) => run.size));
+    const from = firstToMerge(next.map(({ run }) => run.size));
+    if (next.length > this.runsEnough && from < next.length - 1) {
       const runs = next.slice(from).map(({ run }) => run);
       const count = runs.reduce((sum, { place }) => sum + place.rows, 0);
       const merged = this.write(end, mergeRows(runs, LOWEST, HIGHEST), count, from === 0);
@@ -107,6 +124,7 @@ class RowStore implements OrderedStore {
     writeSlot(this.file, slot);
     this.slot = slot;
     this.open = next;
+    this.isSettled = false;
   }
 
   /** Writes a run; absent where there is nothing to write. What was removed need not be said where nothing is before it. */
@@ -119,43 +137,78 @@ class RowStore implements OrderedStore {
       filter.add(hashKey(key));
     }
     const place = writer.finish();
-    return place === undefined ? undefined : { run: new Run(this.file, place), filter };
+    return place === undefined ? undefined : { run: new Run(this.file, place, this.cache), filter };
   }
 
   isLoose(): boolean {
     const sizes = this.open.map(({ run }) => run.size);
-    const used = this.slot.end - RUNS_AT;
+    // With what commits left that did not come to their end.
+    const used = this.file.size() - RUNS_AT;
     return used < SMALL_BYTES ? used > Math.max(0, ...sizes) : used > LOOSE_RATIO * Math.max(...sizes);
   }
 
   copyTo(folder: string): void {
-    using file = createFile(this.disk, folder);
+    this.disk.makeFolder(folder);
+    using file = this.disk.open(join(folder, NAME), "replace");
     const writer = new RunWriter(file, RUNS_AT);
     for (const { key, value } of this.view().range(LOWEST, HIGHEST)) writer.add(key, value);
     const place = writer.finish();
     const runs = place === undefined ? [] : [place];
-    writeSlot(file, { generation: this.slot.generation + 1, end: place?.end ?? RUNS_AT, runs });
+    // Both slots lead to it, and all at once: nobody opens it before it gets its name.
+    for (const more of [1, 2]) {
+      const generation = this.slot.generation + more;
+      file.write(encodeSlot({ generation, end: place?.end ?? RUNS_AT, runs }), slotAt(generation));
+    }
+    file.sync();
+  }
+
+  /** Says in the other slot too what counts: then neither of them can rot and leave an earlier commit to be believed. */
+  private settle(): void {
+    if (this.isSettled || this.failure !== undefined) return;
+    const generation = this.slot.generation + 1;
+    try {
+      this.file.write(encodeSlot({ ...this.slot, generation }), slotAt(generation));
+      this.file.sync();
+    } catch (error) {
+      // What was committed is as durable as before.
+      if (!(error instanceof ArchiveError)) throw error;
+    }
   }
 
   [Symbol.dispose](): void {
-    this.file.close();
+    try {
+      this.settle();
+    } finally {
+      this.file.close();
+    }
   }
+}
+
+/** What could be written, and not be read again. */
+function refuseLarge(key: string, value: Buffer | undefined): void {
+  invariant(key < HIGHEST, "a key behind all that are asked for");
+  if (key.length <= KEY_SIZE_MAX && (value?.length ?? 0) <= VALUE_SIZE_MAX) return;
+  throw new ArchiveError("HT_TOO_LARGE", "too large for a row of the catalogue");
 }
 
 /** The first of those runs that become one: it is no more than twice as large as all behind it. */
 function firstToMerge(sizes: readonly number[]): number {
   let first = sizes.length - 1;
-  for (let i = first - 1, sum = sizes.at(-1)!; i >= 0; i--) {
+  for (let i = first - 1, sum = sizes.at(-1) ?? 0; i >= 0; i--) {
     if (sizes[i]! <= 2 * sum) first = i;
     sum += sizes[i]!;
   }
   return first;
 }
 
+function slotAt(generation: number): number {
+  return (generation % SLOT_COUNT) * SLOT_SIZE;
+}
+
 /** Runs are durable before a slot leads to them, and the slot when this returns. */
 function writeSlot(file: DiskFile, slot: Slot): void {
   file.sync();
-  file.write(encodeSlot(slot), (slot.generation % SLOT_COUNT) * SLOT_SIZE);
+  file.write(encodeSlot(slot), slotAt(slot.generation));
   file.sync();
 }
 
@@ -168,54 +221,54 @@ function readSlot(file: DiskFile): Slot {
     if (slot !== undefined && slot.generation >= (last?.generation ?? 0)) last = slot;
   }
   const size = file.size();
-  // Who began it did not come to its first slot: so there was nothing in it.
-  if (last === undefined && size <= RUNS_AT) return NOTHING;
+  // Who began it did not come to its first commit: so there was nothing in it.
+  if ((last?.generation ?? 0) === 0 && size <= RUNS_AT) return NOTHING;
   if (last === undefined || size < last.end)
-    throw damaged(file.path, last === undefined ? "is damaged" : "was cut off");
+    throw damagedRows(file.path, last === undefined ? "is damaged" : "was cut off");
   return last;
 }
 
-function damaged(path: string, what: string): ArchiveError {
-  return new ArchiveError("HT_CORRUPT", `${path}: the catalogue ${what}; ${ADVICE}`, { file: path });
-}
-
-/** Makes the file anew: empty, and durable together with its name. */
-function createFile(disk: Disk, folder: string): DiskFile {
-  disk.makeFolder(folder);
-  const file = disk.open(join(folder, NAME), "replace");
-  file.write(Buffer.alloc(RUNS_AT), 0);
-  writeSlot(file, NOTHING);
+/** Makes it durable, together with its name, that there is nothing in the file. */
+function begin(disk: Disk, folder: string, file: DiskFile): void {
+  const slots = Buffer.alloc(RUNS_AT);
+  encodeSlot(NOTHING).copy(slots);
+  file.write(slots, 0);
+  file.sync();
   disk.syncFolder(folder);
-  return file;
 }
 
+/** An earlier Holotype may have made it anew beside ours, and then knows more. */
 function refuseFormer(disk: Disk, folder: string): void {
-  if (disk.stat(join(folder, FORMER_NAME)) === undefined) return;
+  if (!isFormer(disk, folder)) return;
   const message = `${folder}: the catalogue was made by an earlier Holotype; \`holotype rebuild\` makes it anew`;
   throw new ArchiveError("HT_UNSUPPORTED", message, { file: folder });
 }
 
 /** Opens the catalogue in the folder, and makes it where there is none. Only one may have it open so. */
-export function openRows(disk: Disk, folder: string): OrderedStore {
+export function openRows(disk: Disk, folder: string, runsEnough = RUNS_ENOUGH): OrderedStore {
+  refuseFormer(disk, folder);
   const path = join(folder, NAME);
   const isThere = disk.stat(path) !== undefined;
-  if (!isThere) refuseFormer(disk, folder);
-  return openStore(disk, isThere ? disk.open(path, "update") : createFile(disk, folder));
+  if (!isThere) disk.makeFolder(folder);
+  return openStore(disk.open(path, isThere ? "update" : "create"), (file) => {
+    // What is read may not be durable yet, and things are about to be removed that only the commit before needs.
+    if (isThere) file.sync();
+    if (readSlot(file).generation === 0) begin(disk, folder, file);
+    return new RowStore(disk, file, runsEnough);
+  });
 }
 
 /** HT_CORRUPT where there is none. */
 export function openRowsToRead(disk: Disk, folder: string): OrderedStore {
+  refuseFormer(disk, folder);
   const path = join(folder, NAME);
-  if (disk.stat(path) === undefined) {
-    refuseFormer(disk, folder);
-    throw damaged(folder, "is not there");
-  }
-  return openStore(disk, disk.open(path, "read"));
+  if (disk.stat(path) === undefined) throw damagedRows(folder, "is not there");
+  return openStore(disk.open(path, "read"), (file) => new RowStore(disk, file, RUNS_ENOUGH));
 }
 
-function openStore(disk: Disk, file: DiskFile): OrderedStore {
+function openStore(file: DiskFile, open: (file: DiskFile) => OrderedStore): OrderedStore {
   try {
-    return new RowStore(disk, file);
+    return open(file);
   } catch (error) {
     file.close();
     throw error;
