@@ -95,13 +95,18 @@ export class ArchiveCore implements Disposable {
    * With a catalogue and a timeline that hold nothing yet but what the journal tells. Who reads goes on with the old ones
    * until these are complete. Where what the old ones know does not matter, they are not so much as opened.
    */
-  static beginAnew(disk: Disk, folder: string, options: WriterOptions, isOldOfInterest: boolean): ArchiveCore {
+  static async beginAnew(
+    disk: Disk,
+    folder: string,
+    options: WriterOptions,
+    isOldOfInterest: boolean,
+  ): Promise<ArchiveCore> {
     const settings = readSettings(disk, folder);
     const paths = archivePaths(folder);
     const lock = disk.lock(paths.lock);
     try {
       removeLeftovers(disk, folder);
-      const known = isOldOfInterest ? knownBefore(disk, paths) : undefined;
+      const known = isOldOfInterest ? await knownBefore(disk, paths) : undefined;
       return new ArchiveCore(disk, paths, settings, lock, options, "unfinished", known);
     } catch (error) {
       lock.release();

@@ -3,6 +3,8 @@ import { ArchiveError } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { type ArchivePaths, lastCatalogue } from "./archive-folder.ts";
 import { CatalogueView } from "./catalogue.ts";
+import { isFormer, readFormer } from "./former-catalogue.ts";
+import type { StoreView } from "./ordered-store.ts";
 import { openRowsToRead } from "./row-store.ts";
 
 export interface KnownBefore {
@@ -17,20 +19,26 @@ export interface KnownBefore {
  * A catalogue that cannot be read is no obstacle; one of a newer Holotype is. Only a few rows are asked for: it may be
  * damaged.
  */
-export function knownBefore(disk: Disk, paths: ArchivePaths): KnownBefore | undefined {
+export async function knownBefore(disk: Disk, paths: ArchivePaths): Promise<KnownBefore | undefined> {
   const last = lastCatalogue(disk, paths.folder);
   if (last === 0) return undefined;
+  const folder = paths.catalogue(last);
   try {
-    using store = openRowsToRead(disk, paths.catalogue(last));
-    const catalogue = new CatalogueView(store.view());
-    catalogue.checkFormat();
-    const { captures, journal, unfinished } = catalogue.state;
-    if (unfinished > 0) return undefined;
-    const ends = new Map<number, number>();
-    for (const { number, row } of catalogue.segments()) if (row.adopted === undefined) ends.set(number, row.end);
-    return { captures, journal, ends };
+    if (isFormer(disk, folder)) return await readFormer(disk, folder, knownIn);
+    using store = openRowsToRead(disk, folder);
+    return knownIn(store.view());
   } catch (error) {
     if (error instanceof ArchiveError && error.code === "HT_FORMAT_TOO_NEW") throw error;
     return undefined;
   }
+}
+
+function knownIn(view: StoreView): KnownBefore | undefined {
+  const catalogue = new CatalogueView(view);
+  catalogue.checkFormat();
+  const { captures, journal, unfinished } = catalogue.state;
+  if (unfinished > 0) return undefined;
+  const ends = new Map<number, number>();
+  for (const { number, row } of catalogue.segments()) if (row.adopted === undefined) ends.set(number, row.end);
+  return { captures, journal, ends };
 }
