@@ -128,3 +128,26 @@ test(`has what was committed, whatever ended who wrote; seed ${SEED}`, () => {
     { seed: SEED, numRuns: 60 },
   );
 });
+
+test("can be opened after a power cut in its first commit, and one before that while it was made", () => {
+  const fates = ["drop", "tear", "keep"] as const;
+  for (let first = 1; first <= 6; first++) {
+    for (let second = 1; second <= 8; second++) {
+      for (const [i, data] of fates.entries()) {
+        let disk = new ForgetfulDisk({ stopAt: first });
+        for (const faults of [{ stopAt: second }, {}]) {
+          try {
+            using store = openRows(disk, FOLDER);
+            store.commit(new Map([["key", Buffer.from("value")]]));
+          } catch (error) {
+            if (!disk.operations.stopped) throw error;
+          }
+          disk = disk.reopen({ data, names: "keep", seed: 10 * second + i }, faults);
+        }
+        using store = openRows(disk, FOLDER);
+        store.commit(new Map([["key", Buffer.from("value")]]));
+        expect(listOf(store.view())).toEqual([["key", "value"]]);
+      }
+    }
+  }
+});
