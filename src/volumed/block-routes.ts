@@ -81,7 +81,7 @@ export function signatureOnly(text: string): string {
 }
 
 export function putBlock(service: VolumeService, exchange: Exchange, name: string): void {
-  const { headers } = exchange.request;
+  const { headers } = exchange;
   const { signature, size, compression } = contentOf(service, headers, signatureOnly(name));
   const mode = parseMode(headerOf(headers, Header.mode) ?? "regular");
   const requestId = requestIdOf(headers);
@@ -103,7 +103,7 @@ export function sendReceipt(service: VolumeService, exchange: Exchange, receipt:
 
 /** With `Holotype-Mode: compare` the body is a content to compare with; otherwise there is none. */
 export function referToBlock(service: VolumeService, exchange: Exchange, name: string): void {
-  const { headers } = exchange.request;
+  const { headers } = exchange;
   const mode = parseMode(headerOf(headers, Header.mode) ?? "regular");
   const { signature, size, compression } = contentOf(service, headers, signatureOnly(name), mode === "compare");
   if (mode === "force-new") throw new ArchiveError("HT_USAGE", "a reference cannot be forced to be new");
@@ -125,7 +125,7 @@ export function removeBlock(service: VolumeService, exchange: Exchange, name: st
   const address = parseBlockAddress(name);
   exchange.isWithVolume = true;
   service
-    .track(service.volume.remove(address, requestIdOf(exchange.request.headers)))
+    .track(service.volume.remove(address, requestIdOf(exchange.headers)))
     .then((info) => {
       if (info === undefined) throw notHere(address);
       service.noteRemoval(info.references);
@@ -140,11 +140,9 @@ export function headBlock(service: VolumeService, exchange: Exchange, name: stri
   findBlock(service, address)
     .then((info) => {
       if (info === undefined) throw notHere(address);
-      const headers = blockHeaders(service, info);
-      headers["Content-Length"] = info.storedSize;
       exchange.outcome = "found";
-      exchange.response.writeHead(200, headers);
-      exchange.response.end();
+      exchange.begin(200, { ...blockHeaders(service, info), "Content-Length": info.storedSize });
+      exchange.end();
     })
     .catch(exchange.fail);
 }
@@ -157,7 +155,7 @@ async function findBlock(service: VolumeService, address: BlockAddress): Promise
 export function getBlock(service: VolumeService, exchange: Exchange, name: string): void {
   const address = parseBlockAddress(name);
   exchange.isWithVolume = true;
-  const { range } = exchange.request.headers;
+  const { range } = exchange.headers;
   if (range !== undefined) {
     getRange(service, exchange, address, range).catch(exchange.fail);
     return;
@@ -221,10 +219,10 @@ async function sendPieces(
   data: AsyncIterable<Uint8Array>,
 ): Promise<void> {
   headers["Content-Length"] = size;
-  exchange.response.writeHead(status, headers);
+  exchange.begin(status, headers);
   for await (const piece of data) await exchange.write(piece);
   exchange.outcome = "found";
-  exchange.response.end();
+  exchange.end();
 }
 
 export function blockHeaders(service: VolumeService, block: BlockInfo): OutgoingHttpHeaders {

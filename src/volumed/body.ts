@@ -1,7 +1,7 @@
 /** Bodies of requests: gathered where they are small, piece by piece where they are not. */
 import { ArchiveError } from "../base/index.ts";
 import { type BlockData, parseSize, WIRE_HELD_SIZE_MAX } from "../store/index.ts";
-import { cutOff, type Exchange } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
 import type { VolumeService } from "./service.ts";
 
 const EMPTY = Buffer.alloc(0);
@@ -16,7 +16,7 @@ export function readBody(
   sizeMax: number,
   take: (body: BlockData) => void,
 ): void {
-  const { headers } = exchange.request;
+  const { headers } = exchange;
   const length = headers["content-length"];
   if (length === undefined) {
     if (headers["transfer-encoding"] === undefined) take(EMPTY);
@@ -26,32 +26,10 @@ export function readBody(
   const size = parseSize(length, "Content-Length");
   if (size > sizeMax) throw tooLarge(sizeMax);
   if (size > WIRE_HELD_SIZE_MAX) take(pieces(exchange, sizeMax));
-  else gatherSized(service, exchange, size, take);
-}
-
-/** The usual case, so it makes no promises. */
-function gatherSized(service: VolumeService, exchange: Exchange, size: number, take: (body: Uint8Array) => void): void {
-  const { request } = exchange;
-  service.hold(exchange, size);
-  let body: Buffer = EMPTY;
-  let filled = 0;
-  request.on("data", (piece: Buffer) => {
-    if (piece.length === size) body = piece;
-    else {
-      if (filled === 0) body = Buffer.allocUnsafeSlow(size);
-      piece.copy(body, filled);
-    }
-    filled += piece.length;
-    exchange.bytesIn += piece.length;
-  });
-  request.on("end", () => {
-    exchange.isWithVolume = true;
-    try {
-      take(body);
-    } catch (error) {
-      exchange.fail(error);
-    }
-  });
+  else {
+    service.hold(exchange, size);
+    exchange.gather(size, take);
+  }
 }
 
 async function readUnsized(service: VolumeService, exchange: Exchange, sizeMax: number): Promise<BlockData> {
@@ -73,17 +51,12 @@ async function readUnsized(service: VolumeService, exchange: Exchange, sizeMax: 
 
 async function* pieces(exchange: Exchange, sizeMax: number): AsyncGenerator<Uint8Array> {
   let size = 0;
-  try {
-    for await (const piece of exchange.request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      size += piece.length;
-      exchange.bytesIn += piece.length;
-      if (size > sizeMax) throw tooLarge(sizeMax);
-      exchange.isWithVolume = true;
-      yield piece;
-      exchange.isWithVolume = false;
-    }
-  } catch (error) {
-    throw error instanceof ArchiveError ? error : cutOff(error);
+  for await (const piece of exchange.chunks()) {
+    size += piece.length;
+    if (size > sizeMax) throw tooLarge(sizeMax);
+    exchange.isWithVolume = true;
+    yield piece;
+    exchange.isWithVolume = false;
   }
   exchange.isWithVolume = true;
 }

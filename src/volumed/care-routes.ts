@@ -10,7 +10,7 @@ import {
   type VolumeState,
 } from "../store/index.ts";
 import { readBody } from "./body.ts";
-import type { Exchange } from "./exchange.ts";
+import type { NodeExchange } from "./node-exchange.ts";
 import type { VolumeService } from "./service.ts";
 
 interface CaredFor {
@@ -23,13 +23,13 @@ const STATE_LENGTH_MAX = 100;
 const PROGRESS_MS = 1000;
 
 /** The body is the word. */
-export function setState(service: VolumeService, exchange: Exchange): void {
+export function setState(service: VolumeService, exchange: NodeExchange): void {
   readBody(service, exchange, STATE_LENGTH_MAX, (body) => {
     changeState(service, exchange, body).catch(exchange.fail);
   });
 }
 
-async function changeState(service: VolumeService, exchange: Exchange, body: Parameters<typeof gather>[0]) {
+async function changeState(service: VolumeService, exchange: NodeExchange, body: Parameters<typeof gather>[0]) {
   const word = Buffer.from(await gather(body, STATE_LENGTH_MAX))
     .toString()
     .trim();
@@ -43,7 +43,7 @@ async function changeState(service: VolumeService, exchange: Exchange, body: Par
 }
 
 /** Lines of JSON: progress from time to time, and at the end the result or an error. */
-export async function compactVolume(service: VolumeService, exchange: Exchange): Promise<void> {
+export async function compactVolume(service: VolumeService, exchange: NodeExchange): Promise<void> {
   const volume = service.volume as CaredFor;
   if (volume.compact === undefined) throw unsupported("this volume has no space to give back");
   if (service.isCompacting) throw new ArchiveError("HT_BUSY", "the volume is being compacted already");

@@ -1,12 +1,15 @@
-/** One request and its answer, whatever it asks for. An answer is sent once; what fails afterwards cuts the connection. */
-import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+/**
+ * One request and its answer, whatever it asks for and however it came. An answer is sent once; what fails afterwards
+ * cuts the connection.
+ */
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { ArchiveError, ERROR_TABLE } from "../base/index.ts";
 import { MediaType, toWireError } from "../store/index.ts";
-import { DISCARDED_SIZE_MAX } from "./limits.ts";
 
-export class Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+export abstract class Exchange {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
   readonly startedMs = performance.now();
   /** What is done, for the metrics and the log. */
   kind = "other";
@@ -22,23 +25,46 @@ export class Exchange {
   /** Called when the server goes down: a stream that could go on for ever ends then. */
   onDrain: (() => void) | undefined;
 
-  constructor(request: IncomingMessage, response: ServerResponse) {
-    this.request = request;
-    this.response = response;
+  constructor(method: string, url: string, headers: IncomingHttpHeaders) {
+    this.method = method;
+    this.url = url;
+    this.headers = headers;
   }
+
+  /** Whether an answer has begun, or there is nobody any more to answer. */
+  protected abstract get isTooLate(): boolean;
+
+  /** Without a body, the headers tell of one that was not asked for. */
+  protected abstract sendWhole(
+    status: number,
+    headers: OutgoingHttpHeaders,
+    body: string | Uint8Array | undefined,
+  ): void;
+
+  protected abstract cut(): void;
+
+  /** Hands on the body of `size` bytes, as Content-Length told, when all of it is there. */
+  abstract gather(size: number, take: (body: Uint8Array) => void): void;
+
+  /** The body as it comes. Throws HT_CUT_OFF. */
+  abstract chunks(): AsyncGenerator<Uint8Array>;
+
+  /** The head of an answer that is written in pieces; `headers` tell their size. */
+  abstract begin(status: number, headers: OutgoingHttpHeaders): void;
+
+  /** Writes a piece of an answer that has begun, and waits until the piece is the caller's again. */
+  abstract write(piece: Uint8Array): Promise<void>;
+
+  abstract end(): void;
 
   /** A whole answer. Bytes must not change any more. */
   send(status: number, outcome: string, headers: OutgoingHttpHeaders, body: string | Uint8Array): void {
     this.outcome = outcome;
     const size = typeof body === "string" ? Buffer.byteLength(body) : body.length;
     headers["Content-Length"] = size;
-    this.response.writeHead(status, headers);
-    if (this.request.method === "HEAD") this.response.end();
-    else {
-      this.bytesOut += size;
-      this.response.end(body);
-    }
-    this.discard();
+    if (this.method === "HEAD") return this.sendWhole(status, headers, undefined);
+    this.bytesOut += size;
+    this.sendWhole(status, headers, body);
   }
 
   sendJson(status: number, outcome: string, body: string, headers: OutgoingHttpHeaders = {}): void {
@@ -50,9 +76,9 @@ export class Exchange {
   readonly fail = (error: unknown): void => {
     this.failure = error;
     const told = toWireError(error);
-    if (this.response.headersSent || this.response.destroyed) {
+    if (this.isTooLate) {
       this.outcome = told.code;
-      this.response.destroy();
+      this.cut();
       return;
     }
     const headers: OutgoingHttpHeaders = {};
@@ -63,30 +89,6 @@ export class Exchange {
     }
     this.sendJson(ERROR_TABLE[told.code].http, told.code, JSON.stringify({ error: told }), headers);
   };
-
-  /** Reads on until the client has sent all, so that it gets to see the answer; but not for ever. */
-  discard(): void {
-    if (this.request.complete) return;
-    let size = 0;
-    this.request.on("data", (piece: Buffer) => {
-      size += piece.length;
-      if (size > DISCARDED_SIZE_MAX) this.request.destroy();
-    });
-    this.request.on("error", () => {});
-  }
-
-  /** Writes a piece of an answer that has begun, and waits until the piece is the caller's again. */
-  write(piece: Uint8Array): Promise<void> {
-    this.isWithVolume = false;
-    this.bytesOut += piece.length;
-    return new Promise((resolve, reject) => {
-      this.response.write(piece, (error) => {
-        this.isWithVolume = true;
-        if (error) reject(cutOff(error));
-        else resolve();
-      });
-    });
-  }
 }
 
 export function cutOff(cause: unknown): ArchiveError {

@@ -13,6 +13,7 @@ import {
 } from "../store/index.ts";
 import { readBody } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
+import type { NodeExchange } from "./node-exchange.ts";
 import type { VolumeService } from "./service.ts";
 
 const LINES = { "Content-Type": MediaType.lines } as const;
@@ -40,7 +41,11 @@ async function answerFind(service: VolumeService, exchange: Exchange, body: Para
 }
 
 /** `after=ADDRESS` and `limit=N`: a line of JSON for each block, in order. Fewer than the limit: there are no more. */
-export async function listBlocks(service: VolumeService, exchange: Exchange, query: URLSearchParams): Promise<void> {
+export async function listBlocks(
+  service: VolumeService,
+  exchange: NodeExchange,
+  query: URLSearchParams,
+): Promise<void> {
   const afterText = query.get("after");
   const after = afterText === null ? undefined : parseBlockAddress(afterText);
   const limit = Number(query.get("limit") ?? LIST_COUNT_DEFAULT);
@@ -67,10 +72,10 @@ export async function listBlocks(service: VolumeService, exchange: Exchange, que
   }
 }
 
-export async function sendFilter(service: VolumeService, exchange: Exchange): Promise<void> {
+export async function sendFilter(service: VolumeService, exchange: NodeExchange): Promise<void> {
   exchange.isWithVolume = true;
   const tag = service.filterTag;
-  if (exchange.request.headers["if-none-match"] === tag) {
+  if (exchange.headers["if-none-match"] === tag) {
     exchange.outcome = "unchanged";
     exchange.response.writeHead(304, { ETag: tag });
     exchange.response.end();
@@ -80,19 +85,19 @@ export async function sendFilter(service: VolumeService, exchange: Exchange): Pr
   exchange.send(200, "done", { "Content-Type": MediaType.bytes, ETag: tag }, filter.encode());
 }
 
-export async function describeVolume(service: VolumeService, exchange: Exchange): Promise<void> {
+export async function describeVolume(service: VolumeService, exchange: NodeExchange): Promise<void> {
   exchange.isWithVolume = true;
   const description = await service.volume.describe();
   exchange.sendJson(200, "done", JSON.stringify({ protocol: PROTOCOL_VERSION, ...description }));
 }
 
 /** For whoever decides whether to send requests here: 503 while the server goes down. */
-export function sendHealth(service: VolumeService, exchange: Exchange): void {
+export function sendHealth(service: VolumeService, exchange: NodeExchange): void {
   if (service.isDraining) exchange.sendJson(503, "draining", '{"status":"draining"}', { Connection: "close" });
   else exchange.sendJson(200, "ready", '{"status":"ready"}');
 }
 
-export async function sendMetrics(service: VolumeService, exchange: Exchange): Promise<void> {
+export async function sendMetrics(service: VolumeService, exchange: NodeExchange): Promise<void> {
   exchange.isWithVolume = true;
   const { connections, isDraining, underWay } = service;
   const gauges = { connections, isDraining, underWay: underWay.size };

@@ -24,7 +24,7 @@ export async function leave(service: VolumeService, exchange: Exchange, name: st
 }
 
 export function adopt(service: VolumeService, exchange: Exchange, name: string): void {
-  const { headers } = exchange.request;
+  const { headers } = exchange;
   const address = parseBlockAddress(name);
   const content = contentOf(service, headers, address.signature);
   const references = parseSize(requireHeader(headers, BlockField.references), BlockField.references);
@@ -69,7 +69,7 @@ function decodeKey(name: string): string {
   throw new ArchiveError("HT_USAGE", "not a key");
 }
 
-function requireHeader(headers: Exchange["request"]["headers"], name: string): string {
+function requireHeader(headers: Exchange["headers"], name: string): string {
   const value = headerOf(headers, name.toLowerCase());
   if (value === undefined) throw new ArchiveError("HT_USAGE", `the header ${name} is missing`);
   return value;

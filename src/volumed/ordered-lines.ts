@@ -3,8 +3,9 @@
  * turn of the event loop go out together.
  */
 import { formatAnswer, type StoreReceipt, toWireError } from "../store/index.ts";
-import { cutOff, type Exchange } from "./exchange.ts";
+import { cutOff } from "./exchange.ts";
 import { BULK_HELD_SIZE_MAX, BULK_UNDER_WAY_MAX } from "./limits.ts";
+import type { NodeExchange } from "./node-exchange.ts";
 
 interface Slot {
   line: string | undefined;
@@ -18,7 +19,7 @@ export interface LineSink {
 }
 
 export class OrderedLines {
-  private readonly exchange: Exchange;
+  private readonly exchange: NodeExchange;
   private readonly sink: LineSink;
   private slots: Slot[] = [];
   /** Slots before this one are sent. */
@@ -29,7 +30,7 @@ export class OrderedLines {
   private isBlocked = false;
   private waiting: { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined;
 
-  constructor(exchange: Exchange, sink: LineSink) {
+  constructor(exchange: NodeExchange, sink: LineSink) {
     this.exchange = exchange;
     this.sink = sink;
     exchange.response.on("drain", () => this.unblock());

@@ -3,12 +3,12 @@
  * do is sent then, so that a client that waits for an answer gets it.
  */
 import { encodeRecord, RECORD_SEPARATOR } from "../store/index.ts";
-import type { Exchange } from "./exchange.ts";
+import type { NodeExchange } from "./node-exchange.ts";
 
 const BATCH_SIZE = 256 << 10;
 
 export class RecordBatch {
-  private readonly exchange: Exchange;
+  private readonly exchange: NodeExchange;
   private readonly begin: () => void;
   private readonly buffer = Buffer.allocUnsafeSlow(BATCH_SIZE);
   private size = 0;
@@ -16,7 +16,7 @@ export class RecordBatch {
   private isFlushPlanned = false;
 
   /** `begin` is called before the first write. */
-  constructor(exchange: Exchange, begin: () => void) {
+  constructor(exchange: NodeExchange, begin: () => void) {
     this.exchange = exchange;
     this.begin = begin;
   }

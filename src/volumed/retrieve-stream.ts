@@ -12,14 +12,14 @@ import {
   toWireError,
 } from "../store/index.ts";
 import { AddressLines } from "./address-lines.ts";
-import type { Exchange } from "./exchange.ts";
+import type { NodeExchange } from "./node-exchange.ts";
 import { RecordBatch } from "./record-batch.ts";
 import type { VolumeService } from "./service.ts";
-import { fillUnlessDrained, receivedChunks } from "./store-stream.ts";
+import { fillUnlessDrained } from "./store-stream.ts";
 
 export class RetrieveStream {
   private readonly service: VolumeService;
-  private readonly exchange: Exchange;
+  private readonly exchange: NodeExchange;
   private readonly lines: AddressLines;
   private readonly batch: RecordBatch;
   /** Asked for and not answered yet, in order. */
@@ -28,10 +28,10 @@ export class RetrieveStream {
   private broken: unknown;
   private isInsideRecord = false;
 
-  constructor(service: VolumeService, exchange: Exchange) {
+  constructor(service: VolumeService, exchange: NodeExchange) {
     this.service = service;
     this.exchange = exchange;
-    this.lines = new AddressLines(receivedChunks(exchange));
+    this.lines = new AddressLines(exchange.chunks());
     this.batch = new RecordBatch(exchange, () => exchange.response.writeHead(200, { "Content-Type": MediaType.warc }));
   }
 

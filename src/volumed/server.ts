@@ -2,7 +2,7 @@
  * The volume server: HTTP around a volume, with its limits. The volume is the server's for as long as it runs, and is
  * closed with it.
  */
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import {
@@ -15,10 +15,12 @@ import {
   systemRandom,
 } from "../base/index.ts";
 import { RecordStamp, type Volume } from "../store/index.ts";
-import { Exchange } from "./exchange.ts";
+import type { Exchange } from "./exchange.ts";
 import { SERVER_LIMITS_DEFAULT, type ServerLimits } from "./limits.ts";
 import { Log, type LogSink } from "./log.ts";
-import { answer, isOpenToAll } from "./routes.ts";
+import { NodeExchange } from "./node-exchange.ts";
+import { PlainPort } from "./plain-port.ts";
+import { answer, answerPlainly, isOpenToAll } from "./routes.ts";
 import { VolumeService } from "./service.ts";
 import { Gate, isLoopback } from "./token.ts";
 
@@ -53,7 +55,7 @@ export async function serveVolume(volume: Volume, options: VolumeServerOptions =
   const { signature: algorithm } = await volume.describe();
   const stamp = new RecordStamp(clock, random);
   const service = new VolumeService({ volume, algorithm, limits, log, stamp, random });
-  const server = new VolumeServer(service, gate, options.tls);
+  const server = new VolumeServer(service, gate, clock, options.tls);
   await server.listen(host, port);
   return server;
 }
@@ -64,10 +66,12 @@ export class VolumeServer implements AsyncDisposable {
   private readonly server: Server;
   private readonly scheme: "http" | "https";
   private readonly exchanges = new WeakMap<Socket, Exchange>();
+  /** For connections without TLS. */
+  private readonly plain: PlainPort | undefined;
   private readonly refused = new WeakSet<Socket>();
   private closing: Promise<void> | undefined;
 
-  constructor(service: VolumeService, gate: Gate, tls: VolumeServerOptions["tls"]) {
+  constructor(service: VolumeService, gate: Gate, clock: Clock, tls: VolumeServerOptions["tls"]) {
     this.service = service;
     this.gate = gate;
     this.scheme = tls === undefined ? "http" : "https";
@@ -86,11 +90,18 @@ export class VolumeServer implements AsyncDisposable {
         ? createServer(options)
         : (createTlsServer({ ...options, ...securing(tls, limits) }) as unknown as Server);
     this.server.maxConnections = limits.connectionCountMax + REFUSED_CONNECTIONS_MAX;
-    this.server.on("request", (request, response) => this.take(new Exchange(request, response)));
+    this.server.on("request", (request, response) => this.takeFromNode(request, response));
     // Requests come on the socket that has been made secure.
-    this.server.on(tls === undefined ? "connection" : "secureConnection", (socket: Socket) =>
+    this.server.prependListener(tls === undefined ? "connection" : "secureConnection", (socket: Socket) =>
       this.countConnection(socket),
     );
+    if (tls === undefined) {
+      this.plain = new PlainPort(this.server, limits, clock, {
+        take: (exchange, socket) => this.take(exchange, socket, answerPlainly),
+        finish: (exchange) => this.finish(exchange),
+        refuseLate: (socket) => refuse(socket, "HT_CUT_OFF", TOO_LATE),
+      });
+    }
     this.server.setTimeout(limits.idleTimeoutMs, (socket) => this.judgeSilence(socket));
     this.server.on("clientError", refuseGibberish);
   }
@@ -129,30 +140,38 @@ export class VolumeServer implements AsyncDisposable {
     else socket.destroy();
   }
 
-  private take(exchange: Exchange): void {
-    const { service } = this;
-    const { request, response } = exchange;
-    service.underWay.add(exchange);
+  private takeFromNode(request: IncomingMessage, response: ServerResponse): void {
+    const exchange = new NodeExchange(request, response);
     this.exchanges.set(request.socket, exchange);
     response.on("close", () => this.finish(exchange));
+    this.take(exchange, request.socket, answer);
+  }
+
+  private take<E extends Exchange>(
+    exchange: E,
+    socket: Socket,
+    answering: (service: VolumeService, exchange: E) => Promise<void> | void,
+  ): void {
+    const { service } = this;
+    service.underWay.add(exchange);
     try {
-      if (!isOpenToAll(exchange)) this.admit(exchange);
-      const later = answer(service, exchange);
+      if (!isOpenToAll(exchange)) this.admit(exchange, socket);
+      const later = answering(service, exchange);
       if (later !== undefined) later.catch(exchange.fail);
     } catch (error) {
       exchange.fail(error);
     }
   }
 
-  private admit({ request }: Exchange): void {
+  private admit({ headers }: Exchange, socket: Socket): void {
     if (this.service.isDraining) throw new ArchiveError("HT_BUSY", "the server is going down");
-    if (this.refused.has(request.socket)) throw new ArchiveError("HT_BUSY", "too many connections");
-    this.gate.check(request.headers);
+    if (this.refused.has(socket)) throw new ArchiveError("HT_BUSY", "too many connections");
+    this.gate.check(headers);
   }
 
   private finish(exchange: Exchange): void {
     const { metrics, underWay, log } = this.service;
-    const { kind, outcome, bytesIn, bytesOut, failure, request } = exchange;
+    const { kind, outcome, bytesIn, bytesOut, failure, method, url } = exchange;
     underWay.delete(exchange);
     this.service.release(exchange);
     metrics.bytesIn += bytesIn;
@@ -165,8 +184,8 @@ export class VolumeServer implements AsyncDisposable {
       isBug || (failure instanceof ArchiveError && failure.code !== "HT_BUSY" && ERROR_TABLE[failure.code].http >= 500);
     if (log.everyRequest || isOurs || outcome === "cut" || outcome === "HT_CUT_OFF") {
       log.tell(isOurs ? "error" : outcome === "cut" || failure !== undefined ? "warning" : "info", "request", {
-        method: request.method,
-        path: request.url?.slice(0, 500),
+        method,
+        path: url.slice(0, 500),
         kind,
         outcome,
         ms: Math.round(ms * 1000) / 1000,
@@ -198,6 +217,7 @@ export class VolumeServer implements AsyncDisposable {
     }
     const left = service.underWay.size;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
+    this.plain?.close();
     this.server.closeAllConnections();
     await closed;
     await service.volume[Symbol.asyncDispose]();
@@ -223,12 +243,14 @@ function refuseGibberish(cause: NodeJS.ErrnoException, socket: NodeJS.WritableSt
     socket.destroy();
     return;
   }
-  const [code, message]: [ErrorCode, string] =
-    cause.code === "HPE_HEADER_OVERFLOW"
-      ? ["HT_TOO_LARGE", "the header of the request is too large"]
-      : cause.code === "ERR_HTTP_REQUEST_TIMEOUT"
-        ? ["HT_CUT_OFF", "the header of the request took too long"]
-        : ["HT_USAGE", "not a request of HTTP/1.1"];
+  if (cause.code === "HPE_HEADER_OVERFLOW") refuse(socket, "HT_TOO_LARGE", "the header of the request is too large");
+  else if (cause.code === "ERR_HTTP_REQUEST_TIMEOUT") refuse(socket, "HT_CUT_OFF", TOO_LATE);
+  else refuse(socket, "HT_USAGE", "not a request of HTTP/1.1");
+}
+
+const TOO_LATE = "the header of the request took too long";
+
+function refuse(socket: NodeJS.WritableStream, code: ErrorCode, message: string): void {
   const body = JSON.stringify({ error: { code, message } });
   socket.end(
     `HTTP/1.1 ${ERROR_TABLE[code].http} Refused\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,

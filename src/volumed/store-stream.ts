@@ -15,21 +15,21 @@ import {
   type WireRecord,
 } from "../store/index.ts";
 import { piecemeal } from "./block-routes.ts";
-import { cutOff, type Exchange } from "./exchange.ts";
+import type { NodeExchange } from "./node-exchange.ts";
 import { OrderedLines } from "./ordered-lines.ts";
 import type { VolumeService } from "./service.ts";
 
 export class StoreStream {
   private readonly service: VolumeService;
-  private readonly exchange: Exchange;
+  private readonly exchange: NodeExchange;
   private readonly reader: RecordReader;
   private readonly lines: OrderedLines;
   private records = 0;
 
-  constructor(service: VolumeService, exchange: Exchange) {
+  constructor(service: VolumeService, exchange: NodeExchange) {
     this.service = service;
     this.exchange = exchange;
-    this.reader = new RecordReader(receivedChunks(exchange));
+    this.reader = new RecordReader(exchange.chunks());
     this.lines = new OrderedLines(exchange, {
       begin: () => exchange.response.writeHead(200, { "Content-Type": MediaType.lines }),
       onAnswer: (receipt, outcome) => this.count(receipt, outcome),
@@ -131,22 +131,10 @@ export class StoreStream {
   }
 }
 
-/** The body of a request as it comes. */
-export async function* receivedChunks(exchange: Exchange): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const chunk of exchange.request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-      exchange.bytesIn += chunk.length;
-      yield chunk;
-    }
-  } catch (error) {
-    throw cutOff(error);
-  }
-}
-
 /** Waits for more of a stream, or for the server to go down (HT_BUSY). */
 export function fillUnlessDrained(
   service: VolumeService,
-  exchange: Exchange,
+  exchange: NodeExchange,
   source: { fill(): Promise<boolean> },
 ): Promise<boolean> {
   if (service.isDraining) return Promise.reject(goingDown());
