@@ -72,20 +72,20 @@ export async function listBlocks(
   }
 }
 
-export async function sendFilter(service: VolumeService, exchange: NodeExchange): Promise<void> {
+export async function sendFilter(service: VolumeService, exchange: Exchange): Promise<void> {
   exchange.isWithVolume = true;
   const tag = service.filterTag;
   if (exchange.headers["if-none-match"] === tag) {
     exchange.outcome = "unchanged";
-    exchange.response.writeHead(304, { ETag: tag });
-    exchange.response.end();
+    exchange.begin(304, { ETag: tag });
+    exchange.end();
     return;
   }
   const filter = await service.volume.filter();
   exchange.send(200, "done", { "Content-Type": MediaType.bytes, ETag: tag }, filter.encode());
 }
 
-export async function describeVolume(service: VolumeService, exchange: NodeExchange): Promise<void> {
+export async function describeVolume(service: VolumeService, exchange: Exchange): Promise<void> {
   exchange.isWithVolume = true;
   const description = await service.volume.describe();
   exchange.sendJson(200, "done", JSON.stringify({ protocol: PROTOCOL_VERSION, ...description }));

@@ -194,9 +194,10 @@ export class PlainConnection {
   private formatHead(exchange: PlainExchange, status: number, headers: OutgoingHttpHeaders): string {
     let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
     for (const name in headers) text += `${name}: ${String(headers[name])}\r\n`;
+    text += `Date: ${this.host.date()}\r\n`;
     if (headers["Connection"] === "close") this.hasEnded = true;
     else text += this.isLast(exchange) ? "Connection: close\r\n" : this.keptField;
-    return `${text}Date: ${this.host.date()}\r\n\r\n`;
+    return `${text}\r\n`;
   }
 
   private isLast(exchange: PlainExchange): boolean {

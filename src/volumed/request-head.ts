@@ -1,6 +1,6 @@
 /**
- * The heads of requests that are read here and not by `node:http`: single operations on blocks, as volume clients ask for
- * them. What is anything else, or could be meant otherwise, is not guessed at: see docs/decisions/0020-plain-requests.md.
+ * The heads of requests that are read here and not by `node:http`: what volume clients ask
+ * for, but for streams. What is anything else, or could be meant otherwise, is not guessed at: see docs/decisions/0020-plain-requests.md.
  */
 import { WIRE_HELD_SIZE_MAX } from "../store/index.ts";
 
@@ -17,8 +17,17 @@ export interface RequestHead {
 
 /** A request line of ours, and fields that are neither folded nor have control characters in them. */
 const HEAD =
-  /^(GET|HEAD|PUT|POST|DELETE) (\/blocks\/[\w.~%/-]+|\/find) HTTP\/1\.1(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)+$/;
-const STARTS = ["GET /blocks/", "HEAD /blocks/", "PUT /blocks/", "POST /blocks/", "DELETE /blocks/", "POST /find "];
+  /^(GET|HEAD|PUT|POST|DELETE) (\/blocks\/[\w.~%/-]+|\/(?:find|volume|filter)) HTTP\/1\.1(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)+$/;
+const STARTS = [
+  "GET /blocks/",
+  "HEAD /blocks/",
+  "PUT /blocks/",
+  "POST /blocks/",
+  "DELETE /blocks/",
+  "POST /find ",
+  "GET /volume ",
+  "GET /filter ",
+];
 const START_LENGTH_MAX = Math.max(...STARTS.map((start) => start.length));
 /** Each changes what a request means, or how it has to be answered. */
 const UNFAMILIAR = ["transfer-encoding", "expect", "upgrade", "te", "trailer"];

@@ -29,8 +29,6 @@ type Routes<E extends Exchange> = Readonly<Record<string, NamedRoute<E>>>;
 const FIXED: Routes<NodeExchange> = {
   "GET /health": { kind: "health", answer: sendHealth },
   "GET /metrics": { kind: "metrics", answer: sendMetrics },
-  "GET /volume": { kind: "describe", answer: describeVolume },
-  "GET /filter": { kind: "filter", answer: sendFilter },
   "GET /blocks": {
     kind: "list",
     answer: (service, exchange, _, query) => listBlocks(service, exchange, new URLSearchParams(query)),
@@ -41,7 +39,11 @@ const FIXED: Routes<NodeExchange> = {
   "POST /retrieve": { kind: "retrieve", answer: (service, exchange) => new RetrieveStream(service, exchange).run() },
 };
 
-const FIND: Routes<Exchange> = { "POST /find": { kind: "find", answer: findBlocks } };
+const OF_VOLUME: Routes<Exchange> = {
+  "GET /volume": { kind: "describe", answer: describeVolume },
+  "GET /filter": { kind: "filter", answer: sendFilter },
+  "POST /find": { kind: "find", answer: findBlocks },
+};
 
 const OF_BLOCKS: Routes<Exchange> = {
   HEAD: { kind: "head", answer: headBlock },
@@ -98,7 +100,7 @@ function find(
   method: string,
   path: string,
 ): { readonly route: NamedRoute<Exchange> | undefined; readonly name: string } {
-  if (!path.startsWith(BLOCKS)) return { route: lookUp(FIND, `${method} ${path}`), name: "" };
+  if (!path.startsWith(BLOCKS)) return { route: lookUp(OF_VOLUME, `${method} ${path}`), name: "" };
   if (!path.endsWith(REFERENCES)) return { route: lookUp(OF_BLOCKS, method), name: path.slice(BLOCKS.length) };
   const name = path.slice(BLOCKS.length, -REFERENCES.length);
   return { route: method === "POST" ? REFER : undefined, name };
