@@ -50,10 +50,15 @@ export class Channel {
     return this.link.refusal({ status: response.statusCode ?? 0, body: Buffer.concat(pieces) });
   }
 
-  /** Sends bytes, which must not change any more. Absent where there is room for more, else what to wait for. */
-  write(bytes: Uint8Array | string): Promise<void> | undefined {
+  /**
+   * Sends bytes, which must not change before `onSent`; they are never sent where it is not called. Absent where there is
+   * room for more, else what to wait for.
+   */
+  write(bytes: Uint8Array | string, onSent?: () => void): Promise<void> | undefined {
     if (this.request.destroyed) return undefined;
-    if (this.request.write(bytes) || this.request.writableLength < SENT_AHEAD_MAX) return undefined;
+    const isTaken =
+      onSent === undefined ? this.request.write(bytes) : this.request.write(bytes, (error) => error || onSent());
+    if (isTaken || this.request.writableLength < SENT_AHEAD_MAX) return undefined;
     this.drained ??= new Promise((resolve) => {
       const done = () => {
         this.drained = undefined;

@@ -25,6 +25,9 @@ export class RetrieveRun {
   private asked: BlockAddress[] = [];
   private channel: Channel | undefined;
   private reader: RecordReader | undefined;
+  /** Lines for the channel that were not sent yet. */
+  private unsent = "";
+  private isSendPlanned = false;
   private isFed = false;
   private isStopped = false;
   private failure: { readonly error: unknown } | undefined;
@@ -63,15 +66,35 @@ export class RetrieveRun {
         if (done === true) break;
         this.asked.push(value);
         this.changed.fire();
-        await this.channel?.write(`${formatAddress(value)}\n`);
+        this.sendSoon(`${formatAddress(value)}\n`);
         while (!this.isStopped && this.asked.length >= ASKED_MAX) await this.changed.wait();
       }
     } catch (error) {
       this.failure = { error };
     }
     this.isFed = true;
+    this.sendNow();
     this.channel?.end();
     this.changed.fire();
+  }
+
+  /** What comes in one turn of the event loop goes out together: each piece is dear for both sides, and a line is short. */
+  private sendSoon(line: string): void {
+    if (this.channel === undefined) return;
+    this.unsent += line;
+    if (this.isSendPlanned) return;
+    this.isSendPlanned = true;
+    setImmediate(() => {
+      this.isSendPlanned = false;
+      this.sendNow();
+    });
+  }
+
+  private sendNow(): void {
+    const text = this.unsent;
+    this.unsent = "";
+    // No more lines wait than may be asked for, so that there is no need to wait for room.
+    if (text !== "") void this.channel?.write(text);
   }
 
   /** The block that was asked for first. */
@@ -113,6 +136,7 @@ export class RetrieveRun {
   private async connect(): Promise<RecordReader> {
     const channel = new Channel(this.link, "/retrieve", MediaType.text);
     this.channel = channel;
+    this.unsent = "";
     void channel.write(this.asked.map((address) => `${formatAddress(address)}\n`).join(""));
     if (this.isFed) channel.end();
     const timer = setTimeout(() => channel.destroy(), this.link.timeoutMs);
@@ -135,6 +159,7 @@ export class RetrieveRun {
     this.channel?.destroy();
     this.channel = undefined;
     this.reader = undefined;
+    this.unsent = "";
   }
 }
 

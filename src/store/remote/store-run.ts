@@ -30,19 +30,20 @@ const NOTHING = new Uint8Array(0);
 /** Records are sent in pieces of about this size, or of one record. */
 const PIECE_SIZE = 128 << 10;
 
-/** Their records as they are sent, one behind the other. */
-function encodeEntries(entries: readonly Entry[]): Buffer {
-  let size = 0;
-  for (const { head, data } of entries) size += head!.length + data.length + RECORD_SEPARATOR.length;
-  const bytes = Buffer.allocUnsafe(size);
+function sizeOf({ head, data }: Entry): number {
+  return head!.length + data.length + RECORD_SEPARATOR.length;
+}
+
+/** Writes their records one behind the other, and gives the end. */
+function encodeEntries(entries: readonly Entry[], into: Buffer): number {
   let at = 0;
   for (const { head, data } of entries) {
-    at += bytes.write(head!, at, "latin1");
-    bytes.set(data, at);
-    bytes.set(RECORD_SEPARATOR, at + data.length);
+    at += into.write(head!, at, "latin1");
+    into.set(data, at);
+    into.set(RECORD_SEPARATOR, at + data.length);
     at += data.length + RECORD_SEPARATOR.length;
   }
-  return bytes;
+  return at;
 }
 
 export interface StoreRunParts {
@@ -63,6 +64,8 @@ export class StoreRun {
   private sent: Entry[] = [];
   private heldBytes = 0;
   private channel: Channel | undefined;
+  /** Buffers that were sent, for the next ones: new ones would be most of what is thrown away here. */
+  private readonly buffers: Buffer[] = [];
   private isPumpPlanned = false;
   private isDraining = false;
   private isFed = false;
@@ -198,7 +201,7 @@ export class StoreRun {
     if (channel === undefined || this.isDraining) return;
     while (this.unsent.length > 0) {
       if (this.sent.length === 0) this.heardMs = performance.now();
-      const drained = channel.write(encodeEntries(this.takeUnsent()));
+      const drained = this.sendSome(channel);
       if (drained === undefined) continue;
       this.isDraining = true;
       void drained.then(() => this.goOn(channel));
@@ -208,13 +211,21 @@ export class StoreRun {
   }
 
   /** As many as go out in one piece. They count as sent. */
-  private takeUnsent(): Entry[] {
-    let size = 0;
-    let count = 0;
-    while (count < this.unsent.length && size < PIECE_SIZE) size += this.unsent[count++]!.data.length;
+  private sendSome(channel: Channel): Promise<void> | undefined {
+    let size = sizeOf(this.unsent[0]!);
+    let count = 1;
+    while (count < this.unsent.length) {
+      const more = size + sizeOf(this.unsent[count]!);
+      if (more > PIECE_SIZE) break;
+      size = more;
+      count++;
+    }
     const taken = this.unsent.splice(0, count);
     this.sent.push(...taken);
-    return taken;
+    const isLarge = size > PIECE_SIZE;
+    const buffer = isLarge ? Buffer.allocUnsafe(size) : (this.buffers.pop() ?? Buffer.allocUnsafeSlow(PIECE_SIZE));
+    const bytes = buffer.subarray(0, encodeEntries(taken, buffer));
+    return channel.write(bytes, isLarge ? undefined : () => void this.buffers.push(buffer));
   }
 
   private goOn(channel: Channel): void {
