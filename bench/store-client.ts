@@ -125,6 +125,8 @@ async function handle(message: Task | "go"): Promise<void> {
   if (message !== "go") {
     const instance = message.target === "ours" ? await instanceFor(message.urls) : undefined;
     ready = { task: message, pages: pagesOf(message), instance };
+    // What making the pages left behind is not the work of either side.
+    globalThis.gc?.();
     process.send!("ready");
     return;
   }

@@ -56,7 +56,9 @@ export class Team {
   private readonly clients: ChildProcess[];
 
   constructor(count: number) {
-    this.clients = Array.from({ length: count }, () => fork(join(here, "store-client.js")));
+    this.clients = Array.from({ length: count }, () =>
+      fork(join(here, "store-client.js"), { execArgv: [...process.execArgv, "--expose-gc"] }),
+    );
   }
 
   /** Shares the pages of the task among so many clients; how many seconds they took, and of the processor all of them. */
