@@ -1,7 +1,7 @@
 /** Single operations on blocks: `/blocks/SIGNATURE[-OVERFLOW]` and `/blocks/SIGNATURE/references`. */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
-import { ArchiveError } from "../base/index.ts";
+import { ArchiveError, invariant } from "../base/index.ts";
 import {
   type BlockAddress,
   type BlockData,
@@ -220,7 +220,14 @@ async function sendPieces(
 ): Promise<void> {
   headers["Content-Length"] = size;
   exchange.begin(status, headers);
-  for await (const piece of data) await exchange.write(piece);
+  let left = size;
+  for await (const piece of data) {
+    left -= piece.length;
+    invariant(left >= 0, "a block is longer than it says");
+    await exchange.write(piece);
+  }
+  // The next answer on the connection would be taken for the rest.
+  invariant(left === 0, "a block is shorter than it says");
   exchange.outcome = "found";
   exchange.end();
 }

@@ -19,6 +19,11 @@ export class NodeExchange extends Exchange {
     return this.response.headersSent || this.response.destroyed;
   }
 
+  /** The request is all there, and its answer is not. */
+  get isOwed(): boolean {
+    return this.request.complete && !this.response.writableEnded;
+  }
+
   protected cut(): void {
     this.response.destroy();
   }

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sendRaw } from "../testing/http-exchange.ts";
 import { MemoryVolume } from "../testing/memory-volume.ts";
-import { codecs, contentOf, mixedBytes, storing } from "../testing/volume-contents.ts";
+import { codecs, contentOf, inPieces, mixedBytes, storing } from "../testing/volume-contents.ts";
 import { serveVolume, type VolumeServerOptions } from "./index.ts";
 import { parseRequestHead } from "./request-head.ts";
 
@@ -80,6 +80,36 @@ describe("one connection", () => {
     expect(statuses(await sendRaw(fixture.server.url, refused + put + last))).toEqual([400, 201, 200]);
   });
 
+  it("refuses what comes behind the told length of a body", async () => {
+    await using fixture = await start();
+    expect(statuses(await sendRaw(fixture.server.url, `${put}!${get}`))).toEqual([201, 400]);
+  });
+
+  it("does not let the refusal of one request be taken for the answer to another", async () => {
+    await using fixture = await start();
+    const store = fixture.memory.store.bind(fixture.memory);
+    fixture.memory.store = async (request) => {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return store(request);
+    };
+    const byNode = put.replace(HOST, `${HOST}TE: trailers\r\n`);
+    expect(await sendRaw(fixture.server.url, `${byNode}gibberish\r\n\r\n`)).toBe("");
+    expect(statuses(await sendRaw(fixture.server.url, `${put}gibberish\r\n\r\n`))).toEqual([200, 400]);
+  });
+
+  it.each([-1, 1])("is cut where a block is not as long as it says, by %i", async (more) => {
+    await using fixture = await start();
+    await fixture.memory.store(storing(page));
+    const open = fixture.memory.open.bind(fixture.memory);
+    fixture.memory.open = async (address) => {
+      const block = await open(address);
+      return { ...block!, data: inPieces(mixedBytes(page.size + more), 100) };
+    };
+    for (const text of [get, get.replace(HOST, `${HOST}TE: trailers\r\n`)]) {
+      expect(statuses(await sendRaw(fixture.server.url, text + last)).length).toBeLessThan(2);
+    }
+  });
+
   it("answers a client that has nothing more to say", async () => {
     await using fixture = await start();
     const socket = fixture.open();
@@ -138,7 +168,9 @@ describe("clients that keep the server waiting", () => {
   it("with the next request", async () => {
     await using fixture = await start({ limits: { keepAliveTimeoutMs: 200 } });
     expect(statuses(await sendRaw(fixture.server.url, put))).toEqual([201]);
-  });
+    const byNode = get.replace(HOST, `${HOST}TE: trailers\r\n`);
+    expect(statuses(await sendRaw(fixture.server.url, byNode))).toEqual([200]);
+  }, 5000);
 
   it("by not reading what they ask for, of which no more is held than one answer", async () => {
     await using fixture = await start({ limits: { idleTimeoutMs: 300 } });
@@ -162,5 +194,64 @@ describe("clients that keep the server waiting", () => {
     socket.resume();
     await closed;
     expect(count).toBeLessThan(20);
+  });
+});
+
+describe("a server that goes down", () => {
+  it("answers what is under way by both ways, and refuses what comes", async () => {
+    await using fixture = await start();
+    const store = fixture.memory.store.bind(fixture.memory);
+    let begun = 0;
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    fixture.memory.store = async (request) => {
+      begun++;
+      await held;
+      return store(request);
+    };
+    const chunked = `PUT ${path} HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\nHolotype-Size: 7\r\n\r\n7\r\na label\r\n0\r\n\r\n`;
+    const answers = [sendRaw(fixture.server.url, put), sendRaw(fixture.server.url, chunked)];
+    await expect.poll(() => begun).toBe(2);
+    const closed = fixture.server.close();
+    const refused = await sendRaw(fixture.server.url, put);
+    expect(refused).toMatch(/^HTTP\/1\.1 503 [^]*Connection: close\r\n[^]*HT_BUSY/);
+    goOn();
+    await closed;
+    expect((await Promise.all(answers)).flatMap(statuses).sort((a, b) => a - b)).toEqual([200, 201]);
+    expect(fixture.memory.blocks.get(page.signature)?.references).toBe(2);
+  });
+
+  it("keeps nothing of a body whose client went away", async () => {
+    await using fixture = await start();
+    const socket = fixture.open();
+    socket.on("error", () => {});
+    await new Promise((resolve) => socket.write(put.slice(0, -3), resolve));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    socket.resetAndDestroy();
+    await fixture.server.close();
+    expect(fixture.memory.blocks.size).toBe(0);
+  });
+});
+
+describe("connections that were refused", () => {
+  it.each([
+    ["by node:http", "gibberish\r\n\r\n"],
+    ["by node:http behind another", `GET /health HTTP/1.1\r\n${HOST}\r\ngibberish\r\n\r\n`],
+    ["for half a head", get.slice(0, 20)],
+  ])("%s do not keep the server from closing", async (_, text) => {
+    const fixture = await start({ limits: { headerTimeoutMs: 200 } });
+    const socket = fixture.open();
+    socket.on("error", () => {});
+    const told = new Promise((resolve) => socket.once("data", resolve));
+    socket.write(text);
+    await told;
+    socket.end();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const startedMs = performance.now();
+    await fixture.server.close();
+    expect(performance.now() - startedMs).toBeLessThan(2000);
+    socket.destroy();
   });
 });

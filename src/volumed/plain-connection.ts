@@ -1,6 +1,6 @@
 /**
  * A connection whose requests are read here as long as they are of the plain kind, one after the other; from the first
- * that is not on, it is with `node:http`. See docs/decisions/0020-plain-requests.md.
+ * that is not on, it is with `node:http`. See docs/decisions/0021-plain-requests.md.
  *
  * 1. One request at a time: what a client sends ahead stays unread until the one before is answered and its answer taken.
  * 2. Nothing is held but a head of limited size, and a body that was admitted.
@@ -24,6 +24,8 @@ export interface PlainHost {
   handOver(socket: Socket, received: Buffer): void;
   /** The head of a request took too long. */
   refuseLate(socket: Socket): void;
+  /** A request ended before its end. */
+  refuseHalf(socket: Socket): void;
   forget(connection: PlainConnection): void;
 }
 
@@ -164,8 +166,8 @@ export class PlainConnection {
     const piece = bytes.length > bodyLeft ? bytes.subarray(0, bodyLeft) : bytes;
     this.bodyLeft -= piece.length;
     this.waitForBody();
-    if (exchange !== undefined) exchange.bytesIn += piece.length;
     if (exchange !== undefined && take !== undefined) {
+      exchange.bytesIn += piece.length;
       // Mostly all of it comes at once, behind its head.
       if (this.body === undefined && this.bodyLeft === 0) this.handOn(exchange, piece);
       else this.fill(exchange, piece);
@@ -243,7 +245,8 @@ export class PlainConnection {
     // A client that does not take its answer gets no other.
     exchange.isWithVolume = false;
     socket.setTimeout(this.host.limits.idleTimeoutMs);
-    socket.write("", () => this.over(exchange));
+    // Where it cannot be sent, nothing that came behind its request is begun.
+    socket.write("", (error) => (error ? socket.destroy() : this.over(exchange)));
   }
 
   private over(exchange: PlainExchange): void {
@@ -273,8 +276,10 @@ export class PlainConnection {
 
   /** The client sends no more. */
   private readonly takeEnd = (): void => {
+    const isHalf = this.exchange === undefined ? this.received.length > 0 : this.take !== undefined;
+    if (isHalf && !this.hasEnded) this.host.refuseHalf(this.socket);
+    else if (this.exchange === undefined || this.bodyLeft > 0) this.socket.destroy();
     this.hasEnded = true;
-    if (this.exchange === undefined || this.bodyLeft > 0) this.socket.destroy();
   };
 
   private readonly close = (): void => {

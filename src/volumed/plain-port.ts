@@ -17,6 +17,7 @@ export class PlainPort implements PlainHost {
   readonly take: PlainHost["take"];
   readonly finish: PlainHost["finish"];
   readonly refuseLate: PlainHost["refuseLate"];
+  readonly refuseHalf: PlainHost["refuseHalf"];
   private readonly clock: Clock;
   private readonly connections = new Set<PlainConnection>();
   private readonly sweep: NodeJS.Timeout;
@@ -29,13 +30,14 @@ export class PlainPort implements PlainHost {
     server: Server,
     limits: ServerLimits,
     clock: Clock,
-    { take, finish, refuseLate }: Pick<PlainHost, "take" | "finish" | "refuseLate">,
+    { take, finish, refuseLate, refuseHalf }: Pick<PlainHost, "take" | "finish" | "refuseLate" | "refuseHalf">,
   ) {
     this.limits = limits;
     this.clock = clock;
     this.take = take;
     this.finish = finish;
     this.refuseLate = refuseLate;
+    this.refuseHalf = refuseHalf;
     // The one that the server itself set up comes last.
     const listener = server.listeners("connection").at(-1);
     invariant(listener !== undefined, "a server of node:http that takes no connections");

@@ -1,6 +1,6 @@
 /**
  * The heads of requests that are read here and not by `node:http`: what volume clients ask
- * for, but for streams. What is anything else, or could be meant otherwise, is not guessed at: see docs/decisions/0020-plain-requests.md.
+ * for, but for streams. What is anything else, or could be meant otherwise, is not guessed at: see docs/decisions/0021-plain-requests.md.
  */
 import { WIRE_HELD_SIZE_MAX } from "../store/index.ts";
 
@@ -15,9 +15,12 @@ export interface RequestHead {
   readonly isKept: boolean;
 }
 
-/** A request line of ours, and fields that are neither folded nor have control characters in them. */
+/**
+ * A request line of ours, and fields that are neither folded nor have anything but visible ASCII and blanks in them. What
+ * is cut off around their values is therefore what everybody cuts off: not tabs, of which readers think differently.
+ */
 const HEAD =
-  /^(GET|HEAD|PUT|POST|DELETE) (\/blocks\/[\w.~%/-]+|\/(?:find|volume|filter)) HTTP\/1\.1(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*)+$/;
+  /^(GET|HEAD|PUT|POST|DELETE) (\/blocks\/[\w.~%/-]+|\/(?:find|volume|filter)) HTTP\/1\.1(?:\r\n[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\x20-\x7e]*)+$/;
 const STARTS = [
   "GET /blocks/",
   "HEAD /blocks/",
@@ -31,12 +34,15 @@ const STARTS = [
 const START_LENGTH_MAX = Math.max(...STARTS.map((start) => start.length));
 /** Each changes what a request means, or how it has to be answered. */
 const UNFAMILIAR = ["transfer-encoding", "expect", "upgrade", "te", "trailer"];
+const CARRIAGE_RETURN = 0x0d;
 const LENGTH = /^\d{1,15}$/;
 
-/** Whether the bytes may be the beginning of such a head. */
+/** Whether the bytes may be the beginning of such a head. Lines that end otherwise would never come to its blank line. */
 export function mayBePlain(bytes: Buffer): boolean {
   const start = bytes.toString("latin1", 0, START_LENGTH_MAX);
-  return STARTS.some((known) => known.startsWith(start) || start.startsWith(known));
+  if (!STARTS.some((known) => known.startsWith(start) || start.startsWith(known))) return false;
+  const lineFeed = bytes.indexOf("\n");
+  return lineFeed < 0 || bytes[lineFeed - 1] === CARRIAGE_RETURN;
 }
 
 /** Of a head without its blank line. Absent where it is for `node:http` to read, or to refuse. */

@@ -100,10 +100,14 @@ export class VolumeServer implements AsyncDisposable {
         take: (exchange, socket) => this.take(exchange, socket, answerPlainly),
         finish: (exchange) => this.finish(exchange),
         refuseLate: (socket) => refuse(socket, "HT_CUT_OFF", TOO_LATE),
+        refuseHalf: (socket) => refuse(socket, "HT_USAGE", NO_REQUEST),
       });
     }
     this.server.setTimeout(limits.idleTimeoutMs, (socket) => this.judgeSilence(socket));
-    this.server.on("clientError", refuseGibberish);
+    this.server.on("clientError", (cause, socket) => {
+      if (this.isOwing(socket as Socket)) socket.destroy();
+      else refuseGibberish(cause, socket);
+    });
   }
 
   /** As others may call it: `http://127.0.0.1:8123`. */
@@ -131,13 +135,27 @@ export class VolumeServer implements AsyncDisposable {
     const { service } = this;
     service.connections++;
     if (service.connections > service.limits.connectionCountMax) this.refused.add(socket);
-    socket.on("close", () => service.connections--);
+    socket.on("close", () => {
+      service.connections--;
+      // An answer that waits behind another has no socket yet, and never hears of its end.
+      for (const exchange of service.underWay) {
+        if (exchange instanceof NodeExchange && exchange.request.socket === socket) this.finish(exchange);
+      }
+    });
   }
 
   /** Whoever keeps us waiting is cut off; whoever waits for us is not. */
   private judgeSilence(socket: Socket): void {
     if (this.exchanges.get(socket)?.isWithVolume === true) socket.setTimeout(this.service.limits.idleTimeoutMs);
     else socket.destroy();
+  }
+
+  /** Whether an answer is still to come there: what is said before it would be taken for it. */
+  private isOwing(socket: Socket): boolean {
+    for (const exchange of this.service.underWay) {
+      if (exchange instanceof NodeExchange && exchange.request.socket === socket && exchange.isOwed) return true;
+    }
+    return false;
   }
 
   private takeFromNode(request: IncomingMessage, response: ServerResponse): void {
@@ -172,7 +190,9 @@ export class VolumeServer implements AsyncDisposable {
   private finish(exchange: Exchange): void {
     const { metrics, underWay, log } = this.service;
     const { kind, outcome, bytesIn, bytesOut, failure, method, url } = exchange;
-    underWay.delete(exchange);
+    if (!underWay.delete(exchange)) return;
+    // From here on it is the client that is waited for.
+    exchange.isWithVolume = false;
     this.service.release(exchange);
     metrics.bytesIn += bytesIn;
     metrics.bytesOut += bytesOut;
@@ -245,9 +265,10 @@ function refuseGibberish(cause: NodeJS.ErrnoException, socket: NodeJS.WritableSt
   }
   if (cause.code === "HPE_HEADER_OVERFLOW") refuse(socket, "HT_TOO_LARGE", "the header of the request is too large");
   else if (cause.code === "ERR_HTTP_REQUEST_TIMEOUT") refuse(socket, "HT_CUT_OFF", TOO_LATE);
-  else refuse(socket, "HT_USAGE", "not a request of HTTP/1.1");
+  else refuse(socket, "HT_USAGE", NO_REQUEST);
 }
 
+const NO_REQUEST = "not a request of HTTP/1.1";
 const TOO_LATE = "the header of the request took too long";
 
 function refuse(socket: NodeJS.WritableStream, code: ErrorCode, message: string): void {
