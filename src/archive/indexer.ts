@@ -74,11 +74,15 @@ export class Indexer {
     const key = archiveKey(facts.uri);
     const timeMs = facts.timeMs ?? 0;
     const captureKey = catalogue.freeKey(urlHash(key), timeMs);
+    const { kind, place, before, source } = entered;
     const row: CaptureRow = {
-      ...entered,
+      kind,
+      place,
+      before,
+      source,
       after: 0,
       mark: markOf(facts),
-      digest: undefined,
+      digest: capture.sha256 === undefined ? undefined : this.digestOf(facts),
       lies: capture.lies === true,
       oddDate: isOddDate(facts.timeMs, this.clock.now()),
     };
@@ -91,9 +95,7 @@ export class Indexer {
   private enterPayload(captureKey: CaptureKey, key: string, facts: RecordFacts, row: CaptureRow): void {
     const { catalogue } = this;
     const capture = facts.capture!;
-    const bytes = Buffer.from(capture.sha256!, "hex");
-    const digest = bytes.subarray(0, DIGEST_HALF);
-    catalogue.addCapture(captureKey, { ...row, digest });
+    catalogue.addCapture(captureKey, row);
     this.visit(key, timeOf(captureKey), {
       url: facts.uri ?? "",
       capture,

@@ -101,9 +101,10 @@ class LateFacts {
     if (this.last === undefined) return undefined;
     const { facts, record } = this.last;
     this.last = undefined;
+    if (facts.damaged !== undefined || record.warnings.length === 0) return facts;
     // Those of the next one may be among them by now.
     const own = record.warnings.filter(({ offset }) => offset === facts.offset);
-    return { ...facts, damaged: facts.damaged ?? damageOf(own) };
+    return { ...facts, damaged: damageOf(own) };
   }
 }
 
@@ -234,9 +235,18 @@ function captureOf(record: WarcRecord, warn: (warning: Warning) => void, seen: S
   for (const finding of scan.findings) warn({ ...finding, file: record.file, offset: record.offset });
   const verdict = judgeDigest(record.payloadDigest, scan);
   const replaced = examination?.replaced;
-  const capture = {
-    ...shared,
-    ...held(record, { ...scan, payloadDigests: [sha256] }),
+  const { status, mime, location } = httpFacts(record, scan.http);
+  // Field by field: this is on the path of every capture, and objects that are spread cost more than all else here.
+  const capture: CaptureFacts = {
+    claim: shared.claim,
+    truncated: shared.truncated,
+    segmented: shared.segmented,
+    sha256: sha256.hex,
+    payloadSize: scan.payloadSize,
+    framing: scan.framing,
+    status,
+    mime,
+    location,
     lies: verdict === "mismatch" ? true : undefined,
     claimsStored: verdict === "stored" ? true : undefined,
     replaced: replaced && { digest: formatDigest(replaced.digest), chunks: replaced.chunks },
