@@ -208,6 +208,23 @@ describe("migrating", () => {
     await expectWhole(set);
   });
 
+  it("takes its own replica out of the target, and not another block with the same bytes", async () => {
+    const fixture = new InstanceFixture(3, { signature: "weak8", replicas: 2 });
+    const instance = fixture.open();
+    const [first, second] = collidingContents(1, 1);
+    // In the target, the replica of the block that will move gets the second place of its signature …
+    const other = await instance.store(first!, { volume: 1, mode: "force-new" });
+    const moved = await instance.store(second!, { volume: 0, mode: "compare" });
+    // … and the same bytes, for themselves, the first.
+    await instance.delete(other.key);
+    const twin = await instance.store(second!, { volume: 1, mode: "force-new" });
+    fixture.inner[0]!.state = "read-only";
+    const after = fixture.open({ states: ["read-only", "writable", "writable"], movedTo: { 0: 1 } });
+    expect(await after.migrate(0, 1)).toMatchObject({ isDone: true });
+    expect(await after.delete(moved.key)).toBeDefined();
+    expect(await textAt(after, twin.key)).toBe(second!.toString());
+  });
+
   it("refuses what cannot be", async () => {
     const { fixture, instance } = await setUp();
     await expect(instance.migrate(0, 0)).rejects.toMatchObject({ code: "HT_USAGE" });

@@ -137,15 +137,16 @@ class Migration {
     const key = { ...address, volume: source.number };
     const block = await source.ask((volume) => volume.leave(address));
     if (block === undefined) return false;
-    await this.adopt(block, key);
     const tally = await findTally(this.core, target, key);
+    // Before the key leads to what is adopted: that may be another block with the same bytes.
     if (tally !== undefined) await this.giveWay(key, block, tally);
+    await this.adopt(block, key);
     await source.ask((volume) => volume.left(address));
     target.known.add(block.signature);
     return true;
   }
 
-  /** A replica in the target of what has moved there now goes to another volume, if there is one. */
+  /** A replica in the target of what is about to move there goes to another volume, if there is one. */
   private async giveWay(key: ContentKey, block: LeavingBlock, tally: BlockInfo): Promise<void> {
     const { core, source, target } = this;
     await this.replicateElsewhere(key, { member: source, block }, tally.references);
