@@ -172,7 +172,10 @@ export function factsOf(
   const capture = found?.capture;
   const blockSize = found === undefined ? countBlock(record) : found.blockSize;
   record.drain();
-  const companions = [...record.headers.all("warc-concurrent-to"), ...(capture ? [] : refersTo(record))];
+  // Few have one, and to look for all of them is to read every field.
+  const isConcurrent = record.headers.get("warc-concurrent-to") !== undefined;
+  const concurrent = isConcurrent ? record.headers.all("warc-concurrent-to") : [];
+  const companions = capture === undefined ? [...concurrent, ...refersTo(record)] : concurrent;
   return {
     offset,
     length: record.length,

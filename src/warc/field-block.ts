@@ -131,7 +131,6 @@ export class FieldBlock {
 
   /** All fields of that name, in order. */
   all(lowerName: string): string[] {
-    if (this.get(lowerName) === undefined) return [];
     return [...this].filter(([name]) => name.toLowerCase() === lowerName).map(([, value]) => value);
   }
 
