@@ -9,7 +9,8 @@ export interface Cost {
   readonly residentMb: number | undefined;
 }
 
-const POLL_MS = 20;
+/** The system keeps the high-water mark, so few looks are enough; 50 a second took a tenth of one core here. */
+const POLL_MS = 250;
 
 /** `times` of a shell tells the processor time of its children, to the hundredth of a second, on every system. */
 export async function measure(command: string, args: readonly string[]): Promise<Cost> {
