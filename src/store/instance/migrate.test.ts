@@ -225,6 +225,18 @@ describe("migrating", () => {
     expect(await textAt(after, twin.key)).toBe(second!.toString());
   });
 
+  it("leaves the replica where it is, if the block is damaged that should take its place", async () => {
+    const fixture = new InstanceFixture(2, { signature: "sha256", replicas: 2 });
+    const { key } = await fixture.open().store(Buffer.from("kept twice"), { volume: 0 });
+    const [block] = fixture.inner[0]!.blocks.values();
+    block!.data = Buffer.from("kept twicf");
+    fixture.inner[0]!.state = "read-only";
+    const instance = fixture.open({ states: ["read-only", "writable"], movedTo: { 0: 1 } });
+    expect(await instance.migrate(0, 1)).toMatchObject({ failed: 1, isDone: false });
+    expect([...fixture.inner[1]!.blocks.values()].some(({ data }) => String(data) === "kept twice")).toBe(true);
+    expect(key.volume).toBe(0);
+  });
+
   it("refuses what cannot be", async () => {
     const { fixture, instance } = await setUp();
     await expect(instance.migrate(0, 0)).rejects.toMatchObject({ code: "HT_USAGE" });

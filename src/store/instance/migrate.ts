@@ -6,12 +6,13 @@
  * What is moved must take no new contents meanwhile: else a key could be given to a second content after its block left.
  */
 import { ArchiveError } from "../../base/index.ts";
+import { equalContents } from "../content-check.ts";
 import { type BlockAddress, type ContentKey, formatAddress, formatContentKey } from "../content-key.ts";
 import { signatureOf } from "../signature.ts";
 import type { BlockInfo, LeavingBlock, Volume, VolumeState } from "../volume.ts";
-import { type InstanceCore, memberOf, orderFor } from "./core.ts";
+import { type InstanceCore, isStrong, memberOf, orderFor } from "./core.ts";
 import { inParallel, type WorkOptions } from "./in-parallel.ts";
-import { findBlock, followTo, type Located } from "./locating.ts";
+import { type Follower, findBlock, followTo, type Located } from "./locating.ts";
 import { isUnavailable, type Member } from "./member.ts";
 import { addReplica, dropReplica, dropTally, setTally, supplyBlock } from "./replicas.ts";
 import { findTally, isTally, keyOfTally } from "./tally.ts";
@@ -138,19 +139,46 @@ class Migration {
     const block = await source.ask((volume) => volume.leave(address));
     if (block === undefined) return false;
     const tally = await findTally(this.core, target, key);
-    // Before the key leads to what is adopted: that may be another block with the same bytes.
-    if (tally !== undefined) await this.giveWay(key, block, tally);
+    // Which block is the replica is asked before the key leads to what is adopted: that may be another with the same bytes.
+    const replica = tally === undefined ? undefined : await this.findReplica(key);
     await this.adopt(block, key);
+    // Only now: until then the replica may be the one sound copy.
+    if (tally !== undefined) await this.giveWay(key, block, tally, replica);
     await source.ask((volume) => volume.left(address));
     target.known.add(block.signature);
     return true;
   }
 
-  /** A replica in the target of what is about to move there goes to another volume, if there is one. */
-  private async giveWay(key: ContentKey, block: LeavingBlock, tally: BlockInfo): Promise<void> {
+  /**
+   * The block in the target that is the replica of the key. Absent where another there has the same bytes: a move that was
+   * cut off may have led the key to that one, and a reference too many is better than one too few.
+   */
+  private async findReplica(key: ContentKey): Promise<Follower | undefined> {
+    const replica = await followTo(this.core, this.target, key);
+    if (replica === undefined) return undefined;
+    for (const other of await this.target.find(key.signature)) {
+      if (other.overflow !== replica.block.overflow && (await this.areTwins(replica.block, other))) return undefined;
+    }
+    return replica;
+  }
+
+  private async areTwins(one: BlockInfo, other: BlockInfo): Promise<boolean> {
+    const { core, target } = this;
+    if (one.size !== other.size) return false;
+    if (isStrong(core.signature)) return true;
+    const [left, right] = await Promise.all([one, other].map((block) => target.ask((volume) => volume.open(block))));
+    return left === undefined || right === undefined || (await equalContents(core.codecs, left, right));
+  }
+
+  /** A replica in the target of what has moved there now goes to another volume, if there is one. */
+  private async giveWay(
+    key: ContentKey,
+    block: LeavingBlock,
+    tally: BlockInfo,
+    replica: Follower | undefined,
+  ): Promise<void> {
     const { core, source, target } = this;
     await this.replicateElsewhere(key, { member: source, block }, tally.references);
-    const replica = await followTo(core, target, key);
     if (replica === undefined) await dropTally(core, target, tally, core.random.uuid());
     else await dropReplica(core, replica, core.random.uuid());
   }
