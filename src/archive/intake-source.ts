@@ -8,7 +8,6 @@ import {
   derivedId,
   examineRecord,
   type Input,
-  type OpenedRecord,
   type RecordFacts,
   RecordReopener,
   warcinfoBlock,
@@ -17,11 +16,12 @@ import {
 import {
   type ByteSink,
   bufferSource,
+  completeRevisit,
+  draftRevisit,
   encodeHead,
-  formatRevisit,
   HeldBytes,
   type OriginalReference,
-  parseHeadText,
+  type RevisitDraft,
   SEPARATOR,
   SourceView,
   scanRecord,
@@ -145,20 +145,24 @@ export class IntakeSource implements Disposable {
    * saves nothing.
    */
   revisit(facts: RecordFacts, original: OriginalReference, replaced: Replaced): Uint8Array | undefined {
-    const made = facts.isArc === true ? this.openConverted(facts) : this.openPlain(facts, replaced);
-    if (made === undefined) return undefined;
-    const { head, http } = made;
-    const digest: Digest = { algorithm: "sha256", hex: facts.capture!.sha256! };
-    this.revisits.writeSmall(formatRevisit(head, http, original, digest, { replaced: made.replaced }));
+    const draft = facts.isArc === true ? this.draftConverted(facts) : this.draftPlain(facts, replaced);
+    if (draft === undefined) return undefined;
+    this.revisits.writeSmall(completeRevisit(draft, original));
     const member = this.held.take();
     return this.isCopied(facts) && member.length >= facts.length! ? undefined : member;
   }
 
-  private openPlain({ capture, offset, length, id, type }: RecordFacts, replaced: Replaced) {
+  private draftPlain(facts: RecordFacts, replaced: Replaced): RevisitDraft | undefined {
+    const { offset, length, id, type } = facts;
+    const { draft } = facts.capture!;
+    // As whoever read the record first has made it.
+    if (draft !== undefined) return draft;
     const digest = parseDigest(replaced?.digest ?? "");
     if (digest === undefined || length === undefined) return undefined;
-    const opened = headsIn(capture!) ?? this.reopener.open({ offset, length, id, flags: flagsOf(type) });
-    return opened && { ...opened, replaced: { digest, chunks: replaced?.chunks } };
+    const opened = this.reopener.open({ offset, length, id, flags: flagsOf(type) });
+    if (opened === undefined) return undefined;
+    const { head, http } = opened;
+    return draftRevisit(head, http, payloadOf(facts), { replaced: { digest, chunks: replaced?.chunks } });
   }
 
   /** What a revisit needs to stand for the record, by reading it once more; absent where none can. */
@@ -170,7 +174,7 @@ export class IntakeSource implements Disposable {
   }
 
   /** An ARC record becomes WARC first, and that is what its revisit is made from. */
-  private openConverted(facts: RecordFacts) {
+  private draftConverted(facts: RecordFacts): RevisitDraft | undefined {
     const head = this.arcHead(facts);
     const block = this.read(facts, (record) => {
       const { block: whole } = record;
@@ -180,14 +184,8 @@ export class IntakeSource implements Disposable {
     if (block === undefined) return undefined;
     const reader = new WarcReader(bufferSource(Buffer.concat([head, block, SEPARATOR])), { onWarning: () => {} });
     try {
-      const record = reader.next()!;
-      const { scan, replaced, storedDigest } = examineRecord(record);
-      if (replaced === undefined || storedDigest !== undefined) return undefined;
-      const opened: OpenedRecord = {
-        head: { version: record.version, headers: record.headers, blockSize: scan.blockSize, crlf: true },
-        http: scan.http,
-      };
-      return { ...opened, replaced };
+      const { draft, storedDigest } = examineRecord(reader.next()!, { revisitDigest: payloadOf(facts) });
+      return storedDigest === undefined ? draft : undefined;
     } finally {
       reader.close();
     }
@@ -200,10 +198,8 @@ export class IntakeSource implements Disposable {
 
 type Replaced = CaptureFacts["replaced"];
 
-/** As whoever read the record first has told them. */
-function headsIn({ heads }: CaptureFacts): OpenedRecord | undefined {
-  if (heads === undefined) return undefined;
-  return { head: parseHeadText(heads.record), http: heads.http === undefined ? undefined : { text: heads.http } };
+function payloadOf({ capture }: RecordFacts): Digest {
+  return { algorithm: "sha256", hex: capture!.sha256! };
 }
 
 function flagsOf(type: string): string[] {

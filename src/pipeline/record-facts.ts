@@ -17,6 +17,7 @@ import {
   parseHttpHead,
   parseProfile,
   type RecordScan,
+  type RevisitDraft,
   type RevisitProfile,
   refersToOf,
   scanRecord,
@@ -50,8 +51,8 @@ export interface CaptureFacts {
   readonly replaced?: { readonly digest: string; readonly chunks?: string | undefined } | undefined;
   /** Nobody has found out whether it can be. */
   readonly unexamined?: boolean | undefined;
-  /** What a revisit is made from, as Latin-1: the record's header, and that of its HTTP message. */
-  readonly heads?: { readonly record: string; readonly http?: string | undefined } | undefined;
+  /** The revisit, but for what it refers to; absent where it is large. */
+  readonly draft?: RevisitDraft | undefined;
   readonly truncated?: boolean | undefined;
   readonly segmented?: boolean | undefined;
   /** A revisit that we wrote in the place of a record, and that tells how to put it together again. */
@@ -254,7 +255,7 @@ function captureOf(record: WarcRecord, warn: (warning: Warning) => void, seen: S
     claimsStored: verdict === "stored" ? true : undefined,
     replaced: replaced && { digest: formatDigest(replaced.digest), chunks: replaced.chunks },
     unexamined: examination === undefined ? true : undefined,
-    heads: replaced && headsOf(record, scan),
+    draft: smallDraft(examination?.draft),
   };
   return { capture, blockSize: scan.blockSize, isHttp: scan.http !== undefined };
 }
@@ -281,19 +282,19 @@ function lookAt(record: WarcRecord, seen: SeenPayloads | undefined): Look {
   const sha256 = digestIn(scan, "sha256");
   if (seen?.add(sha256.hex) !== true) return { scan, sha256, examination: undefined };
   const payloadDigest = (algorithm: DigestAlgorithm) => digestIn(scan, algorithm);
-  return { scan, sha256, examination: examineRecord(record, scan.framing === "plain" ? { payloadDigest } : {}) };
+  const known = scan.framing === "plain" ? { payloadDigest } : {};
+  return { scan, sha256, examination: examineRecord(record, { ...known, revisitDigest: sha256 }) };
 }
 
 function digestIn({ payloadDigests }: RecordScan, algorithm: DigestAlgorithm): Digest {
   return payloadDigests.find((digest) => digest.algorithm === algorithm)!;
 }
 
-/** Larger ones are read again when they are wanted. */
-const HEADS_SIZE_MAX = 1 << 14;
+/** Larger ones are made when they are wanted. */
+const DRAFT_SIZE_MAX = 1 << 14;
 
-function headsOf(record: WarcRecord, { http }: RecordScan): CaptureFacts["heads"] {
-  const heads = { record: record.headers.text, http: http?.text };
-  return heads.record.length + (heads.http?.length ?? 0) > HEADS_SIZE_MAX ? undefined : heads;
+function smallDraft(draft: RevisitDraft | undefined): RevisitDraft | undefined {
+  return draft !== undefined && draft.before.length + draft.block.length > DRAFT_SIZE_MAX ? undefined : draft;
 }
 
 function held(record: WarcRecord, scan: ReturnType<typeof scanRecord>): CaptureFacts {

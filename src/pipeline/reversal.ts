@@ -14,20 +14,20 @@ import {
 import {
   CHUNKS_FIELD,
   ChunkLayoutTracker,
-  formatRevisit,
+  draftRevisit,
   judgeDigest,
   parseHttpHead,
   REPLACED_FIELD,
   type RecordScan,
   type ReplacedRecord,
+  type RevisitDraft,
   replacedHead,
   SEPARATOR,
   scanRecord,
   type WarcRecord,
 } from "../warc/index.ts";
 
-/** The revisit of the trial refers to nothing in particular. */
-const ANY_ORIGINAL = { uri: "http://original.example/", date: "2000-01-01T00:00:00Z", id: "urn:uuid:0" };
+/** Where a record has to tell its payload's digest and nobody asked for it. */
 const NO_DIGEST: Digest = { algorithm: "sha256", hex: "0".repeat(64) };
 /** Every record is proven by this one. */
 export const RECORD_DIGEST: DigestAlgorithm = "sha256";
@@ -36,6 +36,8 @@ export interface Examination {
   readonly scan: RecordScan;
   /** Absent where the record cannot be put together again. */
   readonly replaced: ReplacedRecord | undefined;
+  /** What its revisit is, but for the original; there where `replaced` is. */
+  readonly draft: RevisitDraft | undefined;
   /** The digest in the header, where it holds only for the chunked body as stored. */
   readonly storedDigest: string | undefined;
   /** In the algorithm that was asked for with `also`. */
@@ -49,11 +51,13 @@ export interface ExamineOptions {
   readonly payloadDigest?: ((algorithm: DigestAlgorithm) => Digest) | undefined;
   /** Takes the digest of the payload in this algorithm too, see `Examination.payloadDigest`. */
   readonly also?: DigestAlgorithm | undefined;
+  /** What the revisit says of the payload where the record says nothing; else the one that was asked for with `also`. */
+  readonly revisitDigest?: Digest | undefined;
 }
 
 /** Reads the record to its end. */
 export function examineRecord(record: WarcRecord, options: ExamineOptions = {}): Examination {
-  const { onPayload, payloadDigest, also } = options;
+  const { onPayload, payloadDigest, also, revisitDigest } = options;
   const whole = new WholeDigest(record);
   const layout = new StoredBody(record);
   const blockAlgorithm = claimedAlgorithm(record.blockDigest);
@@ -77,9 +81,10 @@ export function examineRecord(record: WarcRecord, options: ExamineOptions = {}):
   const replaced = { digest: whole.finish(), chunks };
   const holds = verdict === "transferred" || verdict === "stored" || verdict === "absent";
   const cut = scan.framing === "plain" || chunks !== undefined;
-  const sound = record.arc === undefined && holds && cut && comesBack(record, scan, replaced);
   const asked = scan.payloadDigests.find(({ algorithm }) => algorithm === also);
-  return { scan, storedDigest, payloadDigest: asked, replaced: sound ? replaced : undefined };
+  const isDrafted = record.arc === undefined && holds && cut;
+  const draft = isDrafted ? soundDraft(record, scan, replaced, revisitDigest ?? asked ?? NO_DIGEST) : undefined;
+  return { scan, storedDigest, payloadDigest: asked, draft, replaced: draft && replaced };
 }
 
 /** The digest of the record, header to separator: in one call where that is all at hand, else as the block comes. */
@@ -121,14 +126,18 @@ const REVISIT_FIELDS = [
   "WARC-Refers-To-Date",
 ].map((name) => name.toLowerCase());
 
-/** Turns the header into that of a revisit and back. */
-function comesBack(record: WarcRecord, scan: RecordScan, replaced: ReplacedRecord): boolean {
-  if (REVISIT_FIELDS.some((name) => record.headers.get(name) !== undefined)) return false;
-  const payloadDigest = scan.payloadDigests[0] ?? NO_DIGEST;
-  const revisit = formatRevisit(record, scan.http, ANY_ORIGINAL, payloadDigest, { replaced });
+/** Turns the header into that of a revisit and back; absent where it does not come back. */
+function soundDraft(
+  record: WarcRecord,
+  scan: RecordScan,
+  replaced: ReplacedRecord,
+  payloadDigest: Digest,
+): RevisitDraft | undefined {
+  if (REVISIT_FIELDS.some((name) => record.headers.get(name) !== undefined)) return undefined;
+  const draft = draftRevisit(record, scan.http, payloadDigest, { replaced });
   const type = record.headers.get("warc-type") ?? "";
-  const back = replacedHead(revisit.head, type, scan.blockSize, () => scan.blockDigests[0]);
-  return back === record.headers.text;
+  const back = replacedHead(draft.before, type, scan.blockSize, () => scan.blockDigests[0]);
+  return back === record.headers.text ? draft : undefined;
 }
 
 /** Follows a chunked body behind its HTTP header. */

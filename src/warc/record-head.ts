@@ -38,7 +38,7 @@ export function parseWarcHead(bytes: Uint8Array, from: number, to: number): Reco
 }
 
 /** The same from the bytes as Latin-1. */
-export function parseHeadText(text: string): RecordHead {
+function parseHeadText(text: string): RecordHead {
   const newline = text.indexOf("\n");
   const lineEnd = newline < 0 ? text.length : newline;
   const headers = new FieldBlock(text, lineEnd + 1);

@@ -86,6 +86,13 @@ export interface RevisitOptions {
   readonly replaced?: ReplacedRecord | undefined;
 }
 
+/** A revisit but for what it refers to: its header before and behind the fields that say so. */
+export interface RevisitDraft {
+  readonly before: string;
+  readonly after: string;
+  readonly block: string;
+}
+
 /**
  * The revisit that stands for `record`. Its payload must be that of `original`, stored in the same framing. Everything
  * the record says of itself is kept: id, date, version line, unknown fields and their order. A record that is no HTTP
@@ -98,6 +105,16 @@ export function formatRevisit(
   payloadDigest: Digest,
   options: RevisitOptions = {},
 ): Revisit {
+  return completeRevisit(draftRevisit(record, http, payloadDigest, options), original);
+}
+
+/** The same for who does not know the original yet. */
+export function draftRevisit(
+  record: RevisitedHead,
+  http: Pick<HttpHead, "text"> | undefined,
+  payloadDigest: Digest,
+  options: RevisitOptions = {},
+): RevisitDraft {
   if (record.arc !== undefined) {
     throw new ArchiveError("HT_UNSUPPORTED", "an ARC file has no revisit records; convert it first");
   }
@@ -106,18 +123,6 @@ export function formatRevisit(
   const { headers } = record;
   const claim = headers.get("warc-payload-digest");
   const claimed = claim === undefined ? undefined : parseDigest(claim);
-  const added: [string, string][] = [];
-  if (replaced !== undefined) {
-    const type = headers.get("warc-type") ?? "";
-    added.push([REPLACED_FIELD, `${type} ${formatDigest(replaced.digest)}`]);
-    if (replaced.chunks !== undefined) added.push([CHUNKS_FIELD, replaced.chunks]);
-  }
-  added.push(["WARC-Profile", profileUri(profile, record.version)]);
-  if (original.id !== undefined) added.push(["WARC-Refers-To", `<${original.id}>`]);
-  added.push(["WARC-Refers-To-Target-URI", original.uri], ["WARC-Refers-To-Date", original.date]);
-  // One that could not be read is replaced where it stands.
-  if (claim === undefined) added.push(["WARC-Payload-Digest", formatDigest(payloadDigest)]);
-  if (headers.get("warc-truncated") === undefined) added.push(["WARC-Truncated", "length"]);
   const changed = changeFields(headers.text, (name) => {
     switch (name) {
       case "warc-type":
@@ -132,9 +137,29 @@ export function formatRevisit(
         return undefined;
     }
   });
-  let lines = "";
-  for (const [name, value] of added) lines += `${name}: ${value}\r\n`;
-  return { head: `${changed}${encodeText(lines)}\r\n`, block };
+  let before = "";
+  if (replaced !== undefined) {
+    const type = headers.get("warc-type") ?? "";
+    before += formatField(REPLACED_FIELD, `${type} ${formatDigest(replaced.digest)}`);
+    if (replaced.chunks !== undefined) before += formatField(CHUNKS_FIELD, replaced.chunks);
+  }
+  before += formatField("WARC-Profile", profileUri(profile, record.version));
+  let after = "";
+  // One that could not be read is replaced where it stands.
+  if (claim === undefined) after += formatField("WARC-Payload-Digest", formatDigest(payloadDigest));
+  if (headers.get("warc-truncated") === undefined) after += formatField("WARC-Truncated", "length");
+  return { before: changed + encodeText(before), after: `${after}\r\n`, block };
+}
+
+export function completeRevisit({ before, after, block }: RevisitDraft, original: OriginalReference): Revisit {
+  let reference = original.id === undefined ? "" : formatField("WARC-Refers-To", `<${original.id}>`);
+  reference += formatField("WARC-Refers-To-Target-URI", original.uri);
+  reference += formatField("WARC-Refers-To-Date", original.date);
+  return { head: before + encodeText(reference) + after, block };
+}
+
+function formatField(name: string, value: string): string {
+  return `${name}: ${value}\r\n`;
 }
 
 /** The digest of bytes in the algorithm and form of a claim; sha1 where the claim cannot be read. */
