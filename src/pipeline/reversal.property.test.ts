@@ -6,6 +6,7 @@ import { type CaptureText, captureBytes, noise } from "../testing/capture-text.t
 import { newSeed } from "../testing/dice.ts";
 import {
   bufferSource,
+  completeRevisit,
   cutIntoChunks,
   encodeSmall,
   formatRevisit,
@@ -49,7 +50,8 @@ function examine(bytes: Uint8Array): Held | undefined {
   if (record?.type !== "response" && record?.type !== "resource") return undefined;
   const block = Buffer.from(record.block!);
   const payload: Buffer[] = [];
-  const examined = examineRecord(record, { onPayload: (piece) => void payload.push(Buffer.from(piece)) });
+  const onPayload = (piece: Uint8Array) => void payload.push(Buffer.from(piece));
+  const examined = examineRecord(record, { onPayload, also: "sha256" });
   const more = reader.next();
   return {
     examined,
@@ -66,6 +68,7 @@ function comeBack({ record, block, examined, payload }: Held): Buffer {
   const { replaced } = examined;
   const http = record.isHttp ? parseHttpHead(block, 0, block.length, true) : undefined;
   const revisit = formatRevisit(record, http, ORIGINAL, digestOf("sha256", payload), { replaced });
+  expect(completeRevisit(examined.draft!, ORIGINAL)).toEqual(revisit);
   const read = new WarcReader(bufferSource(encodeSmall(revisit))).next()!;
   const found = replacedBy(read)!;
   expect(found.digest).toEqual(replaced!.digest);
