@@ -42,8 +42,8 @@ export function readArchive(input: Uint8Array | AnyByteSource, options: ReaderOp
   const source = input instanceof Uint8Array ? bufferSource(input) : input;
   const records: SeenRecord[] = [];
   const warnings: Warning[] = [];
+  const reader = new WarcReader(source, { ...options, onWarning: (warning) => void warnings.push(warning) });
   try {
-    const reader = new WarcReader(source, { ...options, onWarning: (warning) => void warnings.push(warning) });
     for (const record of reader) {
       const hasher = createHasher("sha1");
       let size = 0;
@@ -55,6 +55,8 @@ export function readArchive(input: Uint8Array | AnyByteSource, options: ReaderOp
     }
   } catch (error) {
     return { records, warnings, error: codeOf(error) };
+  } finally {
+    reader.close();
   }
   return { records, warnings, error: undefined };
 }
@@ -62,8 +64,8 @@ export function readArchive(input: Uint8Array | AnyByteSource, options: ReaderOp
 export async function readArchiveLater(source: AnyByteSource, options: ReaderOptions = {}): Promise<SeenArchive> {
   const records: SeenRecord[] = [];
   const warnings: Warning[] = [];
+  const reader = new WarcReader(source, { ...options, onWarning: (warning) => void warnings.push(warning) });
   try {
-    const reader = new WarcReader(source, { ...options, onWarning: (warning) => void warnings.push(warning) });
     for await (const record of reader) {
       const hasher = createHasher("sha1");
       let size = 0;
@@ -75,6 +77,8 @@ export async function readArchiveLater(source: AnyByteSource, options: ReaderOpt
     }
   } catch (error) {
     return { records, warnings, error: codeOf(error) };
+  } finally {
+    reader.close();
   }
   return { records, warnings, error: undefined };
 }
