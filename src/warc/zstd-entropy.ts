@@ -3,8 +3,13 @@
  * checked against what is there: broken bytes throw a plain `Error`, and never cost more than sound ones.
  */
 
+/** Without a trace: it is always caught, and where every few bytes are broken the traces would take most of the time. */
 export function broken(what: string): Error {
-  return new Error(`zstd: ${what}`);
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  const error = new Error(`zstd: ${what}`);
+  Error.stackTraceLimit = stackTraceLimit;
+  return error;
 }
 
 /** Bits `from..from+count` of little-endian bytes that begin at `base`; count is at most 31. */
