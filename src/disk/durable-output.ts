@@ -20,13 +20,15 @@ export interface ByteSink {
 }
 
 const BUFFER_SIZE = 1 << 20;
+/** Most files are small, and a job writes many of them. */
+const BUFFER_SIZE_FIRST = 1 << 14;
 
 export class DurableOutput implements ByteSink, Disposable {
   readonly path: string;
   readonly #disk: Disk;
   readonly #file: DiskFile;
   readonly #replace: boolean;
-  #buffer: Uint8Array | undefined;
+  #buffer = new Uint8Array(0);
   #bufferedSize = 0;
   #writtenSize = 0;
   #state: "open" | "committed" | "aborted" = "open";
@@ -57,7 +59,7 @@ export class DurableOutput implements ByteSink, Disposable {
     return this.#writtenSize + this.#bufferedSize;
   }
 
-  /** Small writes gather in a buffer of 1 MB; those as large as the buffer go past it. */
+  /** Small writes gather in a buffer that grows to 1 MB; those as large as the buffer go past it. */
   write(bytes: Uint8Array): void {
     this.#checkOpen();
     if (this.#bufferedSize + bytes.length > BUFFER_SIZE) this.flush();
@@ -66,15 +68,22 @@ export class DurableOutput implements ByteSink, Disposable {
       this.#writtenSize += bytes.length;
       return;
     }
-    this.#buffer ??= new Uint8Array(BUFFER_SIZE);
+    this.#reserve(this.#bufferedSize + bytes.length);
     this.#buffer.set(bytes, this.#bufferedSize);
     this.#bufferedSize += bytes.length;
+  }
+
+  #reserve(size: number): void {
+    if (size <= this.#buffer.length) return;
+    const larger = new Uint8Array(Math.min(BUFFER_SIZE, Math.max(BUFFER_SIZE_FIRST, 2 * size)));
+    larger.set(this.#buffer.subarray(0, this.#bufferedSize));
+    this.#buffer = larger;
   }
 
   /** Hands what is buffered to the system. It is not durable by that. */
   flush(): void {
     this.#checkOpen();
-    if (this.#buffer === undefined || this.#bufferedSize === 0) return;
+    if (this.#bufferedSize === 0) return;
     this.#file.write(this.#buffer.subarray(0, this.#bufferedSize), this.#writtenSize);
     this.#writtenSize += this.#bufferedSize;
     this.#bufferedSize = 0;
@@ -99,7 +108,7 @@ export class DurableOutput implements ByteSink, Disposable {
     this.#file.close();
     this.#disk.rename(this.#file.path, this.path, this.#replace ? "replace" : "refuse");
     this.#state = "committed";
-    this.#buffer = undefined;
+    this.#buffer = new Uint8Array(0);
     this.#disk.syncFolder(dirname(this.path));
   }
 
@@ -107,7 +116,7 @@ export class DurableOutput implements ByteSink, Disposable {
   abort(): void {
     if (this.#state !== "open") return;
     this.#state = "aborted";
-    this.#buffer = undefined;
+    this.#buffer = new Uint8Array(0);
     try {
       this.#file.close();
       this.#disk.remove(this.#file.path);
