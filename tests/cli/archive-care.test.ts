@@ -1,5 +1,6 @@
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -17,9 +18,13 @@ import { holotype, linesOf, SAMPLES, temporaryFolder } from "./holotype.ts";
 const folder = temporaryFolder();
 let archives = 0;
 
-function filled(...args: readonly string[]): string {
+/** Made once: each test has a copy of it. */
+const FILLED = join(folder, "filled");
+expect(holotype(["add", SAMPLES, "--archive", FILLED])).toMatchObject({ exit: 0, err: "" });
+
+function filled(): string {
   const archive = join(folder, `archive-${archives++}`);
-  expect(holotype(["add", SAMPLES, "--archive", archive, ...args])).toMatchObject({ exit: 0, err: "" });
+  cpSync(FILLED, archive, { recursive: true });
   return archive;
 }
 
@@ -42,6 +47,8 @@ function answers(archive: string) {
   ];
   return lines.map((line) => run(archive, ...line).out);
 }
+
+const ANSWERS = answers(FILLED);
 
 function segmentsOf(archive: string): string[] {
   const segments = join(archive, "volumes", "0", "segments");
@@ -142,7 +149,6 @@ it("leaves nothing of what was removed on the disk, however little it is", () =>
 
 it("says what to do where a timeline is lost, and makes no empty one", () => {
   const archive = filled();
-  const before = answers(archive);
   rmSync(join(archive, "timeline-1"), { recursive: true });
   for (const command of [["stats"], ["slice", "2014"], ["doctor"], ["add", SAMPLES]]) {
     const { exit, err } = run(archive, ...command);
@@ -152,7 +158,7 @@ it("says what to do where a timeline is lost, and makes no empty one", () => {
     });
   }
   expect(run(archive, "rebuild").exit).toBe(0);
-  expect(answers(archive)).toEqual(before);
+  expect(answers(archive)).toEqual(ANSWERS);
 });
 
 /** Puts in the place of the catalogue what an earlier Holotype would have had there, as far as a rebuild looks at it. */
@@ -170,7 +176,6 @@ async function putFormer(archive: string, captures: number): Promise<string> {
 
 it("says what to do with a catalogue of before, and misses no capture that it knew", async () => {
   const archive = filled();
-  const before = answers(archive);
   const captures = Number(/(\d+) captures/.exec(run(archive, "doctor").out)![1]);
   const former = await putFormer(archive, captures + 1);
   for (const args of [["slice", "2014"], ["doctor"], ["compact"], ["add", SAMPLES]]) {
@@ -188,13 +193,12 @@ it("says what to do with a catalogue of before, and misses no capture that it kn
   await putFormer(archive, captures);
   expect(run(archive, "rebuild")).toMatchObject({ exit: 0 });
   expect(existsSync(former)).toBe(false);
-  expect(answers(archive)).toEqual(before);
+  expect(answers(archive)).toEqual(ANSWERS);
   expect(run(archive, "doctor", "--scrub").out).toMatch(SOUND);
 });
 
 it.each(["cut off", "zeros at its end"])("says what to do with a catalogue that was damaged: %s", (damage) => {
   const archive = filled();
-  const before = answers(archive);
   const path = join(archive, "catalogue-1", "catalogue.rows");
   const { size } = statSync(path);
   truncateSync(path, size >> 1);
@@ -207,7 +211,7 @@ it.each(["cut off", "zeros at its end"])("says what to do with a catalogue that 
     });
   }
   expect(run(archive, "rebuild").exit).toBe(0);
-  expect(answers(archive)).toEqual(before);
+  expect(answers(archive)).toEqual(ANSWERS);
 });
 
 describe("holotype rebuild", () => {
