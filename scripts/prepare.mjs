@@ -1,5 +1,5 @@
 // What `npm start`, `npm test` and `npm run bench` need on a fresh clone: the packages, and a build that is up to date.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,6 +12,29 @@ export function run(command, args, options = {}) {
   if (result.error) throw result.error;
   if (result.status !== 0) process.exit(result.status ?? 1);
   return result;
+}
+
+/** Runs a program to its end; what it prints comes in one piece. Gives whether it went well. */
+function runQuietly(args) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    const printed = [];
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (bytes) => printed.push(bytes));
+    child.on("error", reject);
+    child.on("close", (status) => {
+      process.stdout.write(Buffer.concat(printed));
+      resolve(status === 0);
+    });
+  });
+}
+
+/** Runs rows of Node programs beside each other, and ends this one if any of them fails. A row ends with its first failure. */
+export async function runRows(...rows) {
+  const outcomes = rows.map(async (row) => {
+    for (const args of row) if (!(await runQuietly(args))) return false;
+    return true;
+  });
+  if ((await Promise.all(outcomes)).includes(false)) process.exit(1);
 }
 
 export function bin(name) {
@@ -37,7 +60,9 @@ export function install() {
   run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], { stdio: ["ignore", "ignore", "inherit"] });
 }
 
+/** What a build runs, one after the other. */
+export const BUILD = [[bin("tsc"), "-p", "tsconfig.build.json"], [join(root, "scripts", "bundle.mjs")]];
+
 export function build() {
-  run(process.execPath, [bin("tsc"), "-p", "tsconfig.build.json"]);
-  run(process.execPath, [join(root, "scripts", "bundle.mjs")]);
+  for (const args of BUILD) run(process.execPath, args);
 }
