@@ -2,17 +2,23 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Test files of these rooms share processes: nothing that one of them loads or sets changes what another finds. The
- * others have a process each, since what they test may have to be loaded first (zstd, BLAKE3), and a test that came
- * before must not have done it, or since they measure memory or replace modules.
+ * Most test files have a process each, since what they test may have to be loaded first (zstd, BLAKE3), and a test that
+ * came before must not have done it, or since they measure memory or replace modules. Files of these two groups share
+ * processes, each group its own: nothing that one of them loads or sets changes what another of its group finds.
  */
-const TOGETHER = ["src/{dedup,store,temporal,url,volumed}/**/*.test.ts", "tests/cli/**/*.test.ts"];
+const COMMANDS = ["tests/cli/**/*.test.ts"];
+const ROOMS = ["src/{dedup,store,temporal,url,volumed}/**/*.test.ts"];
 
-/** Files with processes of their own first, and the short ones last, so that all workers end at about the same time. */
-class ShortestLast extends BaseSequencer {
+/** In the order in which they are run: the short ones last, so that all workers end at about the same time. */
+const PROJECTS = [
+  { name: "apart", include: ["src/**/*.test.ts", "tests/**/*.test.ts"], exclude: [...COMMANDS, ...ROOMS] },
+  { name: "commands", include: COMMANDS, isolate: false },
+  { name: "rooms", include: ROOMS, isolate: false },
+];
+
+class ByProject extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ project, moduleId }: TestSpecification) =>
-      project.config.isolate ? 0 : moduleId.includes("/tests/cli/") ? 1 : 2;
+    const rank = ({ project }: TestSpecification) => PROJECTS.findIndex(({ name }) => name === project.name);
     return (await super.sort(files)).toSorted((one, other) => rank(one) - rank(other));
   }
 }
@@ -26,13 +32,7 @@ export default defineConfig({
     maxWorkers: "100%",
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    sequence: { sequencer: ShortestLast },
-    projects: [
-      {
-        extends: true,
-        test: { name: "apart", include: ["src/**/*.test.ts", "tests/**/*.test.ts"], exclude: TOGETHER },
-      },
-      { extends: true, test: { name: "together", include: TOGETHER, isolate: false } },
-    ],
+    sequence: { sequencer: ByProject },
+    projects: PROJECTS.map((test) => ({ extends: true, test })),
   },
 });
