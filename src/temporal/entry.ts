@@ -67,8 +67,8 @@ class AliveEntry implements TimelineEntry {
   private readonly reference: number;
   private read: ReturnType<Leaf["aliveAt"]> | undefined;
 
-  constructor(leaf: Leaf, index: number, { at, reference, start, next }: AliveRun, pageEnd: number) {
-    this.key = leaf.keys[index]!;
+  constructor(leaf: Leaf, key: string, { at, reference, start, next }: AliveRun, pageEnd: number) {
+    this.key = key;
     this.birth = start;
     this.end = next;
     this.isWhole = next !== undefined || pageEnd === FOREVER;
@@ -107,12 +107,19 @@ class AliveEntry implements TimelineEntry {
 
 /** The entry that is alive in a page at a moment; absent where there is none. */
 export function aliveEntry(leaf: Leaf, index: number, time: number, pageEnd: number): TimelineEntry | undefined {
-  return isAlive(leaf, index, time) ? new AliveEntry(leaf, index, alive, pageEnd) : undefined;
+  return isAlive(leaf, index, time) ? new AliveEntry(leaf, leaf.keys[index]!, alive, pageEnd) : undefined;
+}
+
+/** The same for one key. */
+export function aliveEntryOf(leaf: Leaf, key: string, time: number, pageEnd: number): TimelineEntry | undefined {
+  const body = leaf.find(key);
+  const isThere = body !== undefined && leaf.findAlive(body.at, body.end, time, alive) && !alive.isGone;
+  return isThere ? new AliveEntry(leaf, key, alive, pageEnd) : undefined;
 }
 
 /** Whether something is alive in a page at a moment. */
 export function isAlive(leaf: Leaf, index: number, time: number): boolean {
-  return leaf.findAlive(index, time, alive) && !alive.isGone;
+  return leaf.findAlive(leaf.bodyAt(index), leaf.entryAt(index + 1), time, alive) && !alive.isGone;
 }
 
 /** Streams in the order of keys and births as one. */

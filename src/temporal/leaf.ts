@@ -49,7 +49,20 @@ export interface AliveRun {
   next: number | undefined;
 }
 
-/** A leaf that was read. Keys are there at once; runs are read when they are asked for. */
+/** What a leaf knows of its entries once all of them were gone through. */
+interface KnownKeys {
+  readonly keys: readonly string[];
+  /** Of each entry where it, and in it the body, begins; and where the last one ends. */
+  readonly places: Uint32Array;
+}
+
+/** The runs of one key, as they lie in a leaf. */
+export interface Body {
+  readonly at: number;
+  readonly end: number;
+}
+
+/** A leaf that was read. Its keys are read when one asks for them, or for an entry by its number; runs, one by one. */
 export class Leaf {
   readonly bytes: Buffer;
   readonly digestSize: number;
@@ -59,9 +72,9 @@ export class Leaf {
   readonly lastVisit: number;
   /** How many of its runs are carried. */
   readonly carried: number;
-  readonly keys: readonly string[];
-  /** Of each entry where it, and in it the body, begins; and where the last one ends. */
-  private readonly places: Uint32Array;
+  private readonly count: number;
+  private readonly entriesAt: number;
+  private known: KnownKeys | undefined;
   /**
    * Of each entry how its last run ends, so that a visit that confirms it costs next to nothing: the last visit; and from
    * the body on, where the digest is, or 0 where the key is gone, and where the number of bytes of its visits stands.
@@ -71,7 +84,7 @@ export class Leaf {
   private readonly reader: ByteReader;
 
   /** Who made the bytes may know the places in them already. */
-  constructor(bytes: Buffer, known?: { keys: readonly string[]; places: Uint32Array; tails: Float64Array }) {
+  constructor(bytes: Buffer, known?: KnownKeys & { readonly tails: Float64Array }) {
     this.bytes = bytes;
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     const reader = new ByteReader(bytes);
@@ -81,30 +94,83 @@ export class Leaf {
     this.base = reader.signed();
     this.lastVisit = this.base + reader.signed();
     this.carried = reader.number();
-    const count = reader.number();
-    if (!(count <= bytes.length)) throw new ArchiveError("HT_CORRUPT", "a leaf that is cut");
-    if (known !== undefined) {
-      this.keys = known.keys;
-      this.places = known.places;
-      this.tails = known.tails;
-      return;
-    }
+    this.count = reader.number();
+    this.entriesAt = reader.at;
+    if (!(this.count <= bytes.length)) throw cut();
+    this.known = known;
+    this.tails = known?.tails;
+  }
+
+  /** Whether its keys were read: then it takes about three times the memory. */
+  get hasKeys(): boolean {
+    return this.known !== undefined;
+  }
+
+  get keys(): readonly string[] {
+    return this.readKeys().keys;
+  }
+
+  private get places(): Uint32Array {
+    return this.readKeys().places;
+  }
+
+  readKeys(): KnownKeys {
+    return (this.known ??= this.decodeKeys());
+  }
+
+  private decodeKeys(): KnownKeys {
+    const { bytes, count } = this;
+    const reader = new ByteReader(bytes, this.entriesAt);
     const keys = new Array<string>(count);
-    this.places = new Uint32Array(2 * count + 1);
+    const places = new Uint32Array(2 * count + 1);
     let key = "";
     for (let i = 0; i < count; i++) {
-      this.places[2 * i] = reader.at;
+      places[2 * i] = reader.at;
       const shared = reader.number();
       key = key.slice(0, shared) + reader.text(reader.number());
       keys[i] = key;
       const size = reader.number();
-      this.places[2 * i + 1] = reader.at;
+      places[2 * i + 1] = reader.at;
       reader.at += size;
-      if (!(reader.at <= bytes.length)) throw new ArchiveError("HT_CORRUPT", "a leaf that is cut");
+      if (!(reader.at <= bytes.length)) throw cut();
     }
-    this.places[2 * count] = reader.at;
+    places[2 * count] = reader.at;
     if (reader.at !== bytes.length) throw new ArchiveError("HT_CORRUPT", "a leaf that does not end where it should");
-    this.keys = keys;
+    return { keys, places };
+  }
+
+  /** What the leaf holds of a key; absent where it has none. Its keys need not be read for that. */
+  find(key: string): Body | undefined {
+    if (this.known !== undefined) {
+      const index = this.search(key);
+      return this.known.keys[index] === key ? this.body(index) : undefined;
+    }
+    const { bytes, reader } = this;
+    reader.at = this.entriesAt;
+    // How much of `key` the one before has, which is before it.
+    let same = 0;
+    for (let i = 0; i < this.count; i++) {
+      const shared = reader.number();
+      let own = reader.number();
+      const at = reader.at;
+      reader.at += own;
+      const end = reader.number() + reader.at;
+      if (!(end <= bytes.length)) throw cut();
+      if (shared <= same) {
+        own += at;
+        let from = at;
+        for (same = shared; from < own && bytes[from] === key.charCodeAt(same); from++) same++;
+        if (from === own && same === key.length) return { at: reader.at, end };
+        // Also where `key` ends here.
+        if (from < own && !(bytes[from]! < key.charCodeAt(same))) return undefined;
+      }
+      reader.at = end;
+    }
+    return undefined;
+  }
+
+  body(index: number): Body {
+    return { at: this.bodyAt(index), end: this.entryAt(index + 1) };
   }
 
   /** Where the entry begins; behind the last one, where that ends. */
@@ -141,8 +207,11 @@ export class Leaf {
   }
 
   runs(index: number): Run[] {
-    const end = this.places[2 * index + 2]!;
-    const reader = new ByteReader(this.bytes, this.places[2 * index + 1]!);
+    return this.runsIn(this.body(index));
+  }
+
+  runsIn({ at, end }: Body): Run[] {
+    const reader = new ByteReader(this.bytes, at);
     const runs: Run[] = [];
     for (let reference = this.base; reader.at < end; ) {
       const run = this.readRun(reader, reference);
@@ -206,13 +275,12 @@ export class Leaf {
   }
 
   /**
-   * Finds the last run that began by then, and when the next one begins. Where it is goes into `found`, which is the
+   * Finds the last run of a body that began by then, and when the next one begins. Where it is goes into `found`, which is the
    * caller's, since this is asked for every entry of a slice. False where there is none.
    */
-  findAlive(index: number, time: number, found: AliveRun): boolean {
-    const end = this.places[2 * index + 2]!;
+  findAlive(bodyAt: number, end: number, time: number, found: AliveRun): boolean {
     const reader = this.reader;
-    reader.at = this.places[2 * index + 1]!;
+    reader.at = bodyAt;
     let reference = this.base;
     let isFound = false;
     found.next = undefined;
@@ -311,3 +379,7 @@ const last: LastRun = {
   visitsAt: 0,
 };
 const NOTHING = Buffer.alloc(0);
+
+function cut(): ArchiveError {
+  return new ArchiveError("HT_CORRUPT", "a leaf that is cut");
+}

@@ -14,6 +14,10 @@ import { decodeSlot, encodeSlot, type Root, SLOT_COUNT, SLOT_SIZE } from "./slot
 const PAGE_HEAD_SIZE = 8;
 const DATA_START = SLOT_COUNT * SLOT_SIZE;
 const BUFFER_SIZE = 1 << 20;
+/** Memory that a leaf with its keys, and a node, take, in bytes of theirs; and what any page takes beside its bytes. */
+const LEAF_COST = 3;
+const NODE_COST = 8;
+const PAGE_COST = 512;
 
 export class PageFile {
   readonly file: DiskFile;
@@ -123,13 +127,13 @@ export class PageFile {
   /** A page that will be wanted again is at hand then. */
   appendLeaf(leaf: Leaf, summary: PageSummary): PageRef {
     const ref = this.append(leaf.bytes, "leaf", summary);
-    this.cache.set(ref.offset, leaf, 3 * ref.length);
+    this.cache.set(ref.offset, leaf, LEAF_COST * ref.length);
     return ref;
   }
 
   appendNode(node: Node, image: Buffer, summary: PageSummary): PageRef {
     const ref = this.append(image, node.kind, summary);
-    this.cache.set(ref.offset, node, 8 * ref.length);
+    this.cache.set(ref.offset, node, NODE_COST * ref.length);
     return ref;
   }
 
@@ -153,11 +157,23 @@ export class PageFile {
     return known instanceof Leaf ? known : undefined;
   }
 
+  /** A leaf with its keys. */
   leaf(ref: PageRef): Leaf {
-    const known = this.cache.get(ref.offset);
-    if (known instanceof Leaf) return known;
+    const known = this.knownLeaf(ref);
+    if (known?.hasKeys === true) return known;
+    const leaf = known ?? new Leaf(this.read(ref));
+    leaf.readKeys();
+    this.release(ref);
+    this.cache.set(ref.offset, leaf, LEAF_COST * ref.length);
+    return leaf;
+  }
+
+  /** A leaf for who looks for one key: many more of those that have not read their keys find room in memory. */
+  leafToSearch(ref: PageRef): Leaf {
+    const known = this.knownLeaf(ref);
+    if (known !== undefined) return known;
     const leaf = new Leaf(this.read(ref));
-    this.cache.set(ref.offset, leaf, 3 * ref.length);
+    this.cache.set(ref.offset, leaf, PAGE_COST + ref.length);
     return leaf;
   }
 
@@ -165,7 +181,7 @@ export class PageFile {
     const known = this.cache.get(ref.offset);
     if (known !== undefined && !(known instanceof Leaf)) return known;
     const node = decodeNode(this.read(ref));
-    this.cache.set(ref.offset, node, 8 * ref.length);
+    this.cache.set(ref.offset, node, NODE_COST * ref.length);
     return node;
   }
 

@@ -4,7 +4,15 @@
  */
 import { ArchiveError } from "../base/index.ts";
 import { mayChange } from "./change-map.ts";
-import { aliveEntry, entryOf, isAlive, mergeEntries, type TimelineEntry, type TimelineEvent } from "./entry.ts";
+import {
+  aliveEntry,
+  aliveEntryOf,
+  entryOf,
+  isAlive,
+  mergeEntries,
+  type TimelineEntry,
+  type TimelineEvent,
+} from "./entry.ts";
 import type { Leaf } from "./leaf.ts";
 import { BEGINNING, childAt, FOREVER, type KeyNode, type PageRef, type TimeNode } from "./node.ts";
 import type { PageFile } from "./page-file.ts";
@@ -47,13 +55,13 @@ export class TimelineQuery {
         ref = node.children[at]!;
       }
     }
-    return { leaf: this.file.leaf(ref), start, end };
+    return { leaf: this.file.leafToSearch(ref), start, end };
   }
 
   private runsAt(key: string, time: number): { readonly runs: readonly Run[]; readonly found: Found } {
     const found = this.find(key, time);
-    const at = found.leaf.search(key);
-    return { runs: found.leaf.keys[at] === key ? found.leaf.runs(at) : [], found };
+    const body = found.leaf.find(key);
+    return { runs: body === undefined ? [] : found.leaf.runsIn(body), found };
   }
 
   /**
@@ -62,8 +70,7 @@ export class TimelineQuery {
    */
   glance(key: string, time: number): TimelineEntry | undefined {
     const { leaf, end } = this.find(key, time);
-    const index = leaf.search(key);
-    return leaf.keys[index] === key ? aliveEntry(leaf, index, time, end) : undefined;
+    return aliveEntryOf(leaf, key, time, end);
   }
 
   /** The entry that was valid then, whole. */
