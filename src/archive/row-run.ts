@@ -140,11 +140,17 @@ export class Run {
     return block;
   }
 
-  /** The first bytes of a block's keys, as far as they tell it apart from the block before. */
-  private separator(number: number): string {
-    const from = number === 0 ? 0 : this.index.readUInt32BE(4 + INDEX_ENTRY_SIZE * (number - 1));
-    const to = this.index.readUInt32BE(4 + INDEX_ENTRY_SIZE * number);
-    return this.index.toString("latin1", this.heapAt + from, this.heapAt + to);
+  /** Whether all keys of a block are behind this one, as its separator tells: what tells them apart from those before. */
+  private isBehind(number: number, key: string): boolean {
+    const { index, heapAt } = this;
+    const end = heapAt + index.readUInt32BE(4 + INDEX_ENTRY_SIZE * number);
+    let at = heapAt + (number === 0 ? 0 : index.readUInt32BE(4 + INDEX_ENTRY_SIZE * (number - 1)));
+    for (let i = 0; at < end; i++, at++) {
+      const difference = index[at]! - key.charCodeAt(i);
+      // No number where the key is shorter.
+      if (difference !== 0) return !(difference < 0);
+    }
+    return false;
   }
 
   /** The block in which the key is, if it is there. */
@@ -152,8 +158,8 @@ export class Run {
     let [low, high] = [0, this.blockCount - 1];
     while (low < high) {
       const middle = (low + high + 1) >>> 1;
-      if (this.separator(middle) <= key) low = middle;
-      else high = middle - 1;
+      if (this.isBehind(middle, key)) high = middle - 1;
+      else low = middle;
     }
     return low;
   }
