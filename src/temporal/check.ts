@@ -2,9 +2,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { ArchiveError } from "../base/index.ts";
 import { mayChange } from "./change-map.ts";
-import { BEGINNING, FOREVER, type PageRef, type PageSummary } from "./node.ts";
+import { BEGINNING, FOREVER, type PageRef, type PageSummary, summarize } from "./node.ts";
 import type { PageFile } from "./page-file.ts";
-import { summarize } from "./page-writer.ts";
 import { carriedOn, carryOf, type Run, sameCarry } from "./run.ts";
 import type { Root } from "./slot.ts";
 

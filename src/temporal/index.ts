@@ -3,19 +3,7 @@ export type { TimelineEntry, TimelineEvent } from "./entry.ts";
 export { prefixRange, rangeBehind } from "./key-range.ts";
 export type { KeyRange } from "./query.ts";
 export type { Root as TimelineRoot } from "./slot.ts";
-export {
-  DIGEST_SIZE_DEFAULT,
-  KEY_SIZE_MAX,
-  keyText,
-  openTimeline,
-  PAGE_SIZE_DEFAULT,
-  TIME_MAX,
-  type TimelineOptions,
-  TimelineSnapshot,
-  TimelineWriter,
-  timelineExists,
-  VALUE_SIZE_MAX,
-} from "./timeline.ts";
+export { openTimeline, type TimelineOptions, TimelineSnapshot, timelineExists } from "./timeline.ts";
 export type {
   Answer,
   Answers,
@@ -24,3 +12,12 @@ export type {
   TimelineStore,
   TimelineVisit,
 } from "./timeline-store.ts";
+export {
+  DIGEST_SIZE_DEFAULT,
+  KEY_SIZE_MAX,
+  keyText,
+  PAGE_SIZE_DEFAULT,
+  TIME_MAX,
+  TimelineWriter,
+  VALUE_SIZE_MAX,
+} from "./timeline-writer.ts";

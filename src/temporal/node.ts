@@ -5,7 +5,7 @@
  */
 import { ArchiveError } from "../base/index.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
-import type { ChangeMap } from "./change-map.ts";
+import { type ChangeMap, NO_CHANGES, unite } from "./change-map.ts";
 import { sharedLength } from "./leaf.ts";
 
 export const KEY_NODE_TYPE = 2;
@@ -125,4 +125,15 @@ export function childAt<T extends string | number>(bounds: readonly T[], at: T):
     else high = middle - 1;
   }
   return low;
+}
+
+/** What is worth knowing about the children of a node, as one. Alive at the end are those of the last stretch. */
+export function summarize(kind: "keys" | "times", children: readonly PageRef[]): PageSummary {
+  let [lastChange, alive, changes] = [-FOREVER, 0, NO_CHANGES];
+  for (const child of children) {
+    lastChange = Math.max(lastChange, child.lastChange);
+    alive = kind === "keys" ? alive + child.alive : child.alive;
+    changes = unite(changes, child.changes);
+  }
+  return { lastChange, alive, changes };
 }

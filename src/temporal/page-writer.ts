@@ -1,9 +1,9 @@
 /** Writes pages in place of others: leaves, layouts of what did not fit into one, and the nodes over them. */
-import { NO_CHANGES, unite, withChange } from "./change-map.ts";
+import { NO_CHANGES, withChange } from "./change-map.ts";
 import { type Layout, layOut } from "./layout.ts";
 import type { Leaf } from "./leaf.ts";
 import { LeafBuilder } from "./leaf-builder.ts";
-import { encodeNode, FOREVER, type Node, type PageRef, type PageSummary } from "./node.ts";
+import { encodeNode, type Node, type PageRef, type PageSummary, summarize } from "./node.ts";
 import type { PageFile } from "./page-file.ts";
 import { lastSeen } from "./run.ts";
 import type { Settings } from "./slot.ts";
@@ -122,17 +122,6 @@ export class PageWriter {
     this.live += image.length;
     return this.file.appendNode(node, image, summarize(node.kind, node.children));
   }
-}
-
-/** What is worth knowing about the children of a node, as one. Alive at the end are those of the last stretch. */
-export function summarize(kind: "keys" | "times", children: readonly PageRef[]): PageSummary {
-  let [lastChange, alive, changes] = [-FOREVER, 0, NO_CHANGES];
-  for (const child of children) {
-    lastChange = Math.max(lastChange, child.lastChange);
-    alive = kind === "keys" ? alive + child.alive : child.alive;
-    changes = unite(changes, child.changes);
-  }
-  return { lastChange, alive, changes };
 }
 
 export function one(ref: PageRef): Pieces {
