@@ -2,14 +2,7 @@
  * Everything about a record that an archive has to know before it takes it in, as one line of JSON: what it is, what its
  * payload is, whether its header tells the truth about that, and what a revisit would need to stand for it.
  */
-import {
-  type Digest,
-  type DigestAlgorithm,
-  type ErrorCode,
-  formatDigest,
-  parseDigest,
-  type Warning,
-} from "../base/index.ts";
+import { type Digest, type DigestAlgorithm, formatDigest, parseDigest, type Warning } from "../base/index.ts";
 import {
   type Framing,
   judgeDigest,
@@ -26,6 +19,7 @@ import {
   type WarcRecord,
 } from "../warc/index.ts";
 import { arcLineOf, arcMime, derivedId } from "./arc-conversion.ts";
+import { damageOf, type RecordDamage } from "./record-damage.ts";
 import { parseReplaced } from "./restore/record.ts";
 import { claimedAlgorithm, type Examination, examineRecord } from "./reversal.ts";
 import { SeenPayloads } from "./seen-payloads.ts";
@@ -78,7 +72,7 @@ export interface RecordFacts {
   /** Ids of records that belong with this one. */
   readonly with?: readonly string[] | undefined;
   /** It is cut off or cannot be read to its end; or it can, but its compressed member does not hold its checksum. */
-  readonly damaged?: "cut" | "checksum" | undefined;
+  readonly damaged?: RecordDamage | undefined;
   /** The size of the block, where the header tells another one or none. */
   readonly blockSize?: number | undefined;
   readonly capture?: CaptureFacts | undefined;
@@ -140,25 +134,6 @@ export function* readFacts(reader: WarcReader, name: string): Generator<RecordFa
   }
   const last = late.take();
   if (last !== undefined) yield last;
-}
-
-/** Behind one of these the rest of a record is missing. */
-const CUT = new Set<ErrorCode>([
-  "HT_RECORD_TRUNCATED",
-  "HT_GZIP_HEADER",
-  "HT_GZIP_DATA",
-  "HT_GZIP_TRUNCATED",
-  "HT_ZSTD_DATA",
-  "HT_ZSTD_TRUNCATED",
-  "HT_ZSTD_DICTIONARY",
-  "HT_ZIP_DATA",
-]);
-const CHECKSUM = new Set<ErrorCode>(["HT_GZIP_CHECKSUM", "HT_ZSTD_CHECKSUM"]);
-
-/** What warnings about a record mean for what was read of it. */
-export function damageOf(warnings: readonly Warning[]): RecordFacts["damaged"] {
-  if (warnings.some(({ code }) => CUT.has(code))) return "cut";
-  return warnings.some(({ code }) => CHECKSUM.has(code)) ? "checksum" : undefined;
 }
 
 /** Reads the record to its end. `name` is that of its file, without folders. */

@@ -5,12 +5,13 @@
 import { ArchiveError } from "../base/index.ts";
 import { type Disk, type DiskFile, DurableOutput } from "../disk/index.ts";
 import { type ByteSource, fileSource, loadZstd } from "../warc/index.ts";
+import { detectCompression } from "./compression.ts";
 import { openInput } from "./inputs.ts";
 import { isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
 import { DRAFT } from "./job-folder.ts";
 import { formatEntry, formatLeft, isRemark, LEDGER_FORMAT, parseEntry, writeLedger } from "./ledger.ts";
 import { type ManifestLine, parseManifestLine } from "./manifest-line.ts";
-import { detectCompression, rewriteSource } from "./rewrite.ts";
+import { rewriteSource } from "./rewrite.ts";
 import { proveRewrite, type ReplacedLine } from "./rewrite-proof.ts";
 import type { StageEvents } from "./stage-job.ts";
 import { readTextLines } from "./text-lines.ts";

@@ -20,10 +20,11 @@ import {
   SourceView,
   WarcReader,
 } from "../warc/index.ts";
+import { detectCompression } from "./compression.ts";
 import type { LedgerEntry } from "./ledger.ts";
 import type { ManifestLine } from "./manifest-line.ts";
 import { type OpenedRecord, RecordReopener } from "./record-reopener.ts";
-import { detectCompression, replacedOf } from "./rewrite.ts";
+import { replacedOf } from "./rewrite.ts";
 
 export interface ReplacedLine {
   readonly line: ManifestLine;

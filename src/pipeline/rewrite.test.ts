@@ -5,9 +5,10 @@ import { captureBytes, idOf, noise, packRecords } from "../testing/capture-text.
 import { readRecords } from "../testing/deduplicated.ts";
 import { loadFrames } from "../testing/zstd-frame.ts";
 import { type ByteSource, bufferSource, type Compression, loadZstd } from "../warc/index.ts";
+import { detectCompression } from "./compression.ts";
 import type { LedgerEntry } from "./ledger.ts";
 import type { ManifestLine } from "./manifest-line.ts";
-import { detectCompression, type RewriteOptions, rewriteSource } from "./rewrite.ts";
+import { type RewriteOptions, rewriteSource } from "./rewrite.ts";
 import { proveRewrite, type ReplacedLine } from "./rewrite-proof.ts";
 
 await Promise.all([loadFrames(), loadZstd()]);

@@ -9,11 +9,11 @@ import {
   type Compression,
   formatRevisit,
   HeldBytes,
-  isZstd,
   type ReplacedRecord,
   SourceView,
   WarcWriter,
 } from "../warc/index.ts";
+import { detectCompression } from "./compression.ts";
 import type { LedgerEntry } from "./ledger.ts";
 import { flagValue, type ManifestLine } from "./manifest-line.ts";
 import { type OpenedRecord, RecordReopener } from "./record-reopener.ts";
@@ -31,13 +31,6 @@ export interface RewriteOptions {
   readonly minSaving: number;
   /** Says why a copy must stay after all, as when its original has changed; absent where it need not. */
   readonly whyLeave?: ((line: ManifestLine) => string | undefined) | undefined;
-}
-
-export function detectCompression(source: ByteSource): Compression {
-  const magic = Buffer.alloc(4);
-  const count = source.read(magic, 0);
-  if (count >= 2 && magic[0] === 0x1f && magic[1] === 0x8b) return "gzip";
-  return count === 4 && isZstd(magic, 0) ? "zstd" : "none";
 }
 
 /** Copies `source` to `sink` with the copies, given in order of their offsets, replaced. Returns bytes written. */

@@ -16,9 +16,9 @@ import {
   WarcReader,
   type WarcRecord,
 } from "../../warc/index.ts";
+import { detectCompression } from "../compression.ts";
 import { type Input, openInput } from "../inputs.ts";
 import type { ManifestLine } from "../manifest-line.ts";
-import { detectCompression } from "../rewrite.ts";
 import type { StageEvents } from "../stage-job.ts";
 import { missing, RecordBuilder } from "./builder.ts";
 import { Expansion, editHead } from "./expand.ts";

@@ -5,8 +5,8 @@
 import { formatPlace, loadDigest } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import { type ByteSource, loadZstd } from "../../warc/index.ts";
+import { detectCompression } from "../compression.ts";
 import { type Input, openInput } from "../inputs.ts";
-import { detectCompression } from "../rewrite.ts";
 import type { StageEvents } from "../stage-job.ts";
 import { readTextLines } from "../text-lines.ts";
 import { compareFiles, type Parting } from "./against.ts";
