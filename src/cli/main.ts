@@ -156,8 +156,14 @@ function tell(error: unknown, json: boolean): number {
   return exit;
 }
 
-try {
-  process.exitCode = await run(process.argv.slice(2));
-} catch (error) {
-  process.exitCode = tell(error, process.argv.includes("--json"));
+async function main(): Promise<void> {
+  // Stays where the program ends without having come to an end: something was waited for that nothing was to bring.
+  process.exitCode = 1;
+  try {
+    process.exitCode = await run(process.argv.slice(2));
+  } catch (error) {
+    process.exitCode = tell(error, process.argv.includes("--json"));
+  }
 }
+
+void main();

@@ -10,7 +10,7 @@ invariant(parentPort !== null, "this module runs in a worker thread");
 const port = parentPort;
 const { request, taken: takenBuffer } = workerData as WorkerStart;
 const taken = new Int32Array(takenBuffer);
-const task = await createTask(request);
+const task = createTask(request);
 const encoder = new TextEncoder();
 let sent = 0;
 
@@ -24,7 +24,7 @@ function send(message: WorkerMessage, transfer: ArrayBuffer[] = []): void {
 }
 
 async function work({ job, part }: PartOrder): Promise<void> {
-  const result = await runPart(nodeDisk, part, task, {
+  const result = await runPart(nodeDisk, part, await task, {
     onFirst: (offset) => port.postMessage({ kind: "first", job, offset } satisfies WorkerMessage),
     onText: (text) => {
       const bytes = encoder.encode(text);
