@@ -41,6 +41,20 @@ function* inPieces(bytes: Uint8Array, size: number): Generator<Uint8Array> {
   }
 }
 
+test("a long content makes Node warn of nothing", async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => void warnings.push(warning);
+  process.on("warning", note);
+  try {
+    const content = Buffer.from(createDice(5).bytes(2_000_000));
+    expect(await decode(inPieces(gzipSync(content), 40_000), ["gzip"])).toEqual(content);
+    await new Promise((resolve) => setImmediate(resolve));
+  } finally {
+    process.off("warning", note);
+  }
+  expect(warnings).toEqual([]);
+});
+
 type Kind = readonly [name: string, coding: ContentCoding, encode: (bytes: Uint8Array) => Uint8Array];
 const KINDS: readonly Kind[] = [
   ["gzip", "gzip", gzipSync],

@@ -67,7 +67,7 @@ async function* undo(payload: AsyncIterable<Uint8Array>, coding: Exclude<Content
       if (decoder.destroyed) return;
       // The piece is valid until the next one is asked for, and the decoder keeps it longer.
       const copy = Buffer.from(step.value);
-      if (!decoder.write(copy)) await new Promise((resolve) => decoder.once("drain", resolve).once("close", resolve));
+      if (!decoder.write(copy)) await drained(decoder);
     }
     decoder.end();
   };
@@ -80,6 +80,17 @@ async function* undo(payload: AsyncIterable<Uint8Array>, coding: Exclude<Content
     if (cause instanceof ArchiveError) throw cause;
     throw new ArchiveError("HT_CORRUPT", `the ${coding} content coding is broken`, {}, cause);
   }
+}
+
+/** Resolves when it takes more, or nothing more. */
+function drained(stream: Transform): Promise<void> {
+  return new Promise((resolve) => {
+    const goOn = () => {
+      stream.off("drain", goOn).off("close", goOn);
+      resolve();
+    };
+    stream.on("drain", goOn).on("close", goOn);
+  });
 }
 
 function createDecoder(coding: Exclude<ContentCoding, "zstd">, first: Uint8Array): Transform {
