@@ -23,7 +23,8 @@ import {
   requireTimeline,
   unfinishedCatalogue,
 } from "./archive-folder.ts";
-import { ADOPTED_SOURCES, Catalogue, type SegmentRow } from "./catalogue.ts";
+import { Catalogue } from "./catalogue.ts";
+import { ADOPTED_SOURCES, type SegmentRow } from "./catalogue-view.ts";
 import { Indexer } from "./indexer.ts";
 import { appendJournal, enterJournal, type JournalEntry, mendJournal, readJournal } from "./journal.ts";
 import { type KnownBefore, knownBefore } from "./known-before.ts";

@@ -10,7 +10,7 @@ import { type ArchiveSettings, archivePaths, lastCatalogue, readSettings, requir
 import { timeOf, urlHash } from "./capture-key.ts";
 import { CaptureReader } from "./capture-reader.ts";
 import { archiveKey, DIGEST_HALF } from "./capture-row.ts";
-import { CatalogueView, type FoundCapture } from "./catalogue.ts";
+import { CatalogueView, type FoundCapture } from "./catalogue-view.ts";
 import { type Content, decodeContent } from "./content.ts";
 import { loadForSegments } from "./load-zstd.ts";
 import type { OrderedStore } from "./ordered-store.ts";

@@ -1,7 +1,7 @@
 /** Captures as records: their headers, their payloads, wherever those lie. */
 import { ArchiveError, formatPlace } from "../base/index.ts";
 import { type HttpHead, parseHttpHead, payloadOf, type WarcRecord } from "../warc/index.ts";
-import type { CatalogueView, FoundCapture } from "./catalogue.ts";
+import type { CatalogueView, FoundCapture } from "./catalogue-view.ts";
 import type { RecordShelf } from "./segments.ts";
 
 /** What the record of a capture says. */

@@ -8,7 +8,8 @@ import { unbracket, WarcReader } from "../warc/index.ts";
 import type { ArchiveCore } from "./archive-core.ts";
 import { urlHash } from "./capture-key.ts";
 import { archiveKey, DIGEST_HALF, type RecordPlace } from "./capture-row.ts";
-import { type FoundCapture, type Framing } from "./catalogue.ts";
+import { type Framing } from "./catalogue-keys.ts";
+import { type FoundCapture } from "./catalogue-view.ts";
 import { belongsTo } from "./companions.ts";
 import { adoptedInput, listSegments, openArchive, segmentPath } from "./segments.ts";
 

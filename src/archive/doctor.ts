@@ -9,7 +9,7 @@ import { Archive, type ArchiveOptions } from "./archive.ts";
 import { archivePaths } from "./archive-folder.ts";
 import { urlHash } from "./capture-key.ts";
 import { archiveKey, DIGEST_HALF } from "./capture-row.ts";
-import { type FoundCapture } from "./catalogue.ts";
+import { type FoundCapture } from "./catalogue-view.ts";
 import { FactsFeed } from "./facts-feed.ts";
 import { markOf } from "./indexer.ts";
 import { readJournal } from "./journal.ts";

@@ -28,7 +28,7 @@ import {
 import type { Archive } from "./archive.ts";
 import { urlHash } from "./capture-key.ts";
 import { archiveKey, type CaptureRow, type OriginalRow, type RecordPlace } from "./capture-row.ts";
-import { type FoundCapture } from "./catalogue.ts";
+import { type FoundCapture } from "./catalogue-view.ts";
 import { RestoredFirsts, referringTo } from "./export-firsts.ts";
 import type { SelectedCapture, SelectedCaptures } from "./export-selection.ts";
 import { IntakeSource } from "./intake-source.ts";

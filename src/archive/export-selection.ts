@@ -10,7 +10,7 @@ import { mediaType, payloadOf, type WarcRecord } from "../warc/index.ts";
 import type { Archive } from "./archive.ts";
 import { urlHash } from "./capture-key.ts";
 import { archiveKey, DIGEST_HALF, type RecordPlace } from "./capture-row.ts";
-import { type FoundCapture } from "./catalogue.ts";
+import { type FoundCapture } from "./catalogue-view.ts";
 import { decodeContent } from "./content.ts";
 
 /** What is asked for; nothing stands for everything. */

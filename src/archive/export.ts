@@ -10,7 +10,7 @@ import type { Disk, DurableOutput } from "../disk/index.ts";
 import { cdxEntryOf, isIndexed, LineSorter } from "../pipeline/index.ts";
 import { type ByteSource, formatCdxjLine } from "../warc/index.ts";
 import { Archive } from "./archive.ts";
-import type { FoundCapture } from "./catalogue.ts";
+import type { FoundCapture } from "./catalogue-view.ts";
 import { ExportCheck } from "./export-check.ts";
 import { ExportFiles, filesInTheWay, numberedName, stemOf } from "./export-files.ts";
 import { PAGES_HEADER, pageOf } from "./export-page.ts";

@@ -5,7 +5,7 @@ export { type ArchiveSettings, archiveExists, createArchive } from "./archive-fo
 export { type AddOptions, type AddReport, ArchiveWriter } from "./archive-writer.ts";
 export { type CaptureDetails, CaptureReader } from "./capture-reader.ts";
 export { archiveKey, type CaptureKind, type CaptureRow, type RecordPlace } from "./capture-row.ts";
-export { type CatalogueState, type FoundCapture } from "./catalogue.ts";
+export { type CatalogueState, type FoundCapture } from "./catalogue-view.ts";
 export type { CompactOptions, CompactReport } from "./compact.ts";
 export type { Content } from "./content.ts";
 export { type DoctorFinding, type DoctorOptions, examineArchive } from "./doctor.ts";

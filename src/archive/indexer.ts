@@ -16,7 +16,8 @@ import {
   type RecordPlace,
   recordMark,
 } from "./capture-row.ts";
-import { type Catalogue, type Framing } from "./catalogue.ts";
+import { type Catalogue } from "./catalogue.ts";
+import { type Framing } from "./catalogue-keys.ts";
 import { type Content, contentIdentity, encodeContent } from "./content.ts";
 import { removalMark } from "./removal-mark.ts";
 import type { RecordShelf } from "./segments.ts";

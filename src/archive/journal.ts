@@ -9,7 +9,8 @@ import type { Disk } from "../disk/index.ts";
 import { readText } from "./archive-folder.ts";
 import { urlHash } from "./capture-key.ts";
 import { archiveKey, DIGEST_HALF, hasSameId, recordMark } from "./capture-row.ts";
-import { ADOPTED_SOURCES, type Catalogue } from "./catalogue.ts";
+import { type Catalogue } from "./catalogue.ts";
+import { ADOPTED_SOURCES } from "./catalogue-view.ts";
 import { removalMark } from "./removal-mark.ts";
 
 /** A file that became a segment where it lies; the last one of a segment tells where it lies now. */

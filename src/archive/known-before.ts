@@ -2,7 +2,7 @@
 import { ArchiveError } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { type ArchivePaths, lastCatalogue } from "./archive-folder.ts";
-import { CatalogueView } from "./catalogue.ts";
+import { CatalogueView } from "./catalogue-view.ts";
 import { isFormer, readFormer } from "./former-catalogue.ts";
 import type { StoreView } from "./ordered-store.ts";
 import { openRowsToRead } from "./row-store.ts";

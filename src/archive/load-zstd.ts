@@ -2,7 +2,7 @@
 import type { Disk } from "../disk/index.ts";
 import { type Input, loadForZstd } from "../pipeline/index.ts";
 import { loadZstd } from "../warc/index.ts";
-import type { CatalogueView } from "./catalogue.ts";
+import type { CatalogueView } from "./catalogue-view.ts";
 
 export async function loadForInputs(disk: Disk, inputs: readonly Input[]): Promise<void> {
   for (const input of inputs) await loadForZstd(disk, input);

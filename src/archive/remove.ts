@@ -8,7 +8,7 @@ import type { ArchiveCore } from "./archive-core.ts";
 import { timeOf, urlHash } from "./capture-key.ts";
 import { CaptureReader } from "./capture-reader.ts";
 import { archiveKey, DIGEST_HALF } from "./capture-row.ts";
-import { type FoundCapture } from "./catalogue.ts";
+import { type FoundCapture } from "./catalogue-view.ts";
 import type { RemovedCapture } from "./journal.ts";
 
 /** Which captures: of a URL, a host and all below it, or a prefix; or those with a payload. The span holds for all. */

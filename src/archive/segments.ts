@@ -13,7 +13,7 @@ import {
   type WarcRecord,
 } from "../warc/index.ts";
 import type { RecordPlace } from "./capture-row.ts";
-import type { SegmentRow } from "./catalogue.ts";
+import type { SegmentRow } from "./catalogue-view.ts";
 
 const NAME = /^(\d{6,})\.warc\.gz$/;
 

@@ -1,7 +1,7 @@
 /** The record that stands before those of one input, and says where they come from. */
 
 import type { WarcRecord } from "../warc/index.ts";
-import type { SourceRow } from "./catalogue.ts";
+import type { SourceRow } from "./catalogue-view.ts";
 
 /** Behind it stands the number of the source. */
 export const SOURCE_URI = "urn:holotype:source:";

@@ -9,7 +9,7 @@
 import { hostOf } from "../url/index.ts";
 import type { Archive, Lifespan } from "./archive.ts";
 import type { RecordPlace } from "./capture-row.ts";
-import type { CatalogueView, FoundCapture } from "./catalogue.ts";
+import type { CatalogueView, FoundCapture } from "./catalogue-view.ts";
 
 export interface Figures {
   captures: number;
