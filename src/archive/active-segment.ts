@@ -72,9 +72,9 @@ export class ActiveSegment implements Disposable {
     });
   }
 
-  /** What was appended to this segment can be read when this returns. */
-  flush(number: number): void {
-    if (this.writer?.number === number) this.writer.flush();
+  /** What was appended to this segment up to an end can be read when this returns. */
+  flush(number: number, end: number): void {
+    if (this.writer?.number === number && end > this.writer.flushedEnd) this.writer.flush();
   }
 
   /** Takes back what was appended behind a position, if it is in the same segment. */

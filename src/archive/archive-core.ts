@@ -148,7 +148,7 @@ export class ArchiveCore implements Disposable {
     this.timelineWriter = TimelineWriter.open(disk, paths.timeline(timeline));
     const segmentOf = (number: number) => this.catalogue.segment(number);
     this.segment = this.activeSegment();
-    this.shelf = new RecordShelf(disk, paths.segments, segmentOf, (number) => this.segment.flush(number));
+    this.shelf = new RecordShelf(disk, paths.segments, segmentOf, (number, end) => this.segment.flush(number, end));
     this.catchUp();
     const lastSegment = listSegments(disk, paths.segments).at(-1);
     if (state === "counts" && lastSegment !== undefined && this.mayGoOn(lastSegment)) this.segment.resume(lastSegment);

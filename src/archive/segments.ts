@@ -117,23 +117,28 @@ const OPEN_MAX = 64;
 /** Compressed, the headers of most records take much less. */
 const OPENING_SIZE = 1 << 13;
 
+/** Where the record ends; anywhere, for one that shares its member with others. */
+function endOf({ offset, length }: RecordPlace): number {
+  return length === 0 ? Number.POSITIVE_INFINITY : offset + length;
+}
+
 /** Reads records by their places. Files stay open while they are in use. */
 export class RecordShelf implements Disposable {
   private readonly disk: Disk;
   private readonly folder: string;
   private readonly segmentOf: (number: number) => SegmentRow | undefined;
-  private readonly beforeRead: (segment: number) => void;
+  private readonly beforeRead: (segment: number, end: number) => void;
   private readonly opener = new RecordOpener();
   private readonly opening = Buffer.allocUnsafeSlow(OPENING_SIZE);
   /** In order of their last use. */
   private readonly open = new Map<number, OpenArchive>();
 
-  /** `beforeRead` sees to it that what was written to a segment is there. */
+  /** `beforeRead` sees to it that what was written to a segment is there, up to an end. */
   constructor(
     disk: Disk,
     folder: string,
     segmentOf: (number: number) => SegmentRow | undefined,
-    beforeRead: (segment: number) => void = () => {},
+    beforeRead: (segment: number, end: number) => void = () => {},
   ) {
     this.disk = disk;
     this.folder = folder;
@@ -148,7 +153,7 @@ export class RecordShelf implements Disposable {
 
   /** Hands the record to `use`; it is gone afterwards. Throws HT_CORRUPT where no whole record is in that place. */
   read<T>(place: RecordPlace, use: (record: WarcRecord) => T): T {
-    const segment = this.segment(place.segment);
+    const segment = this.segment(place.segment, endOf(place));
     // What is our own is sound, or has rotted; what was adopted is what it is.
     const isAdopted = this.segmentOf(place.segment)?.adopted !== undefined;
     return isAdopted ? readRecordOfOthers(segment, place, use) : readRecord(segment, place, use);
@@ -156,7 +161,7 @@ export class RecordShelf implements Disposable {
 
   /** The header of a record, without the rest of it; absent where only reading the whole record tells it. */
   head(place: RecordPlace): RecordHead | undefined {
-    const { source } = this.segment(place.segment);
+    const { source } = this.segment(place.segment, endOf(place));
     if (place.length === 0) return undefined;
     const count = source.read(this.opening.subarray(0, Math.min(place.length, OPENING_SIZE)), place.offset);
     return this.opener.open(this.opening, 0, count, 0)?.head;
@@ -164,7 +169,7 @@ export class RecordShelf implements Disposable {
 
   /** The bytes of a record and of those around it as they lie in the file. Pieces are valid until the next one. */
   *raw(segment: number, from: number, to: number): Generator<Uint8Array> {
-    const { source } = this.segment(segment);
+    const { source } = this.segment(segment, to);
     const buffer = Buffer.allocUnsafeSlow(Math.min(1 << 20, Math.max(1, to - from)));
     for (let at = from; at < to; ) {
       const count = source.read(buffer.subarray(0, Math.min(buffer.length, to - at)), at);
@@ -174,8 +179,8 @@ export class RecordShelf implements Disposable {
     }
   }
 
-  private segment(number: number): OpenArchive {
-    this.beforeRead(number);
+  private segment(number: number, end: number): OpenArchive {
+    this.beforeRead(number, end);
     const there = this.open.get(number);
     if (there !== undefined) {
       this.open.delete(number);
@@ -236,6 +241,11 @@ export class SegmentWriter implements Disposable {
 
   get end(): number {
     return this.flushed + this.buffered;
+  }
+
+  /** Up to here what was written can be read. */
+  get flushedEnd(): number {
+    return this.flushed;
   }
 
   write(bytes: Uint8Array): void {
