@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { holotype, linesOf, MAIN, type Outcome, put, ROOT, SAMPLES, temporaryFolder } from "./holotype.ts";
 
@@ -17,16 +16,23 @@ function examplesOf(help: string): string[] {
 /** Each line is told to the program anew, in one process: starting one for each takes most of the time. */
 function holotypeEach(lines: readonly (readonly string[])[]): Outcome[] {
   const code = `
-    import { writeSync } from "node:fs";
+    const { writeSync } = require("node:fs");
     const [main, lines] = process.argv.slice(1);
-    for (const [i, line] of JSON.parse(lines).entries()) {
-      process.argv = [process.execPath, main, ...line];
-      await import(main + "?" + i);
+    const left = JSON.parse(lines);
+    function begin() {
+      process.argv = [process.execPath, main, ...left.shift()];
+      delete require.cache[main];
+      require(main);
+    }
+    // Each has come to its end when nothing is left to be done.
+    process.on("beforeExit", () => {
       writeSync(1, "\\0" + process.exitCode + "\\0");
       writeSync(2, "\\0");
       process.exitCode = 0;
-    }`;
-  const args = ["--input-type=module", "-e", code, pathToFileURL(MAIN).href, JSON.stringify(lines)];
+      if (left.length > 0) setImmediate(begin);
+    });
+    begin();`;
+  const args = ["-e", code, MAIN, JSON.stringify(lines)];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
   const told = stdout.split("\0");
   const talk = stderr.split("\0");
