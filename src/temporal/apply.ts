@@ -93,10 +93,16 @@ class Application {
     for (let at = from; at < to; ) {
       if (builder.size - leaf.entryAt(index) > growthMost) return this.continueLeaf(ref, area, from, to);
       const key = visits.keys[at]!;
-      const end = visits.keyEnd(at);
       const place = leaf.searchFrom(key, index, at === from ? 0 : visits.gapBefore(at));
       builder.copy(leaf, index, place);
       index = place;
+      const confirmed = builder.confirm(leaf, index, visits, at, to, news);
+      if (confirmed > 0) {
+        at += confirmed;
+        index += confirmed;
+        continue;
+      }
+      const end = visits.keyEnd(at);
       if (leaf.keys[place] !== key) builder.start(visits, at, end, news);
       else if (!builder.extend(leaf, index++, visits, at, end, news)) {
         this.past.changeRuns(changesOf(visits, at, end)[0]!, leaf.runs(place), FOREVER, news);

@@ -180,6 +180,11 @@ export class SortedVisits {
     return this.hasDigest(one, this.view, this.places[other]!);
   }
 
+  /** Whether a visit found the content whose digest stands there, and not that the key is gone. */
+  found(at: number, other: DataView, otherAt: number): boolean {
+    return !this.isGone(at) && this.hasDigest(at, other, otherAt);
+  }
+
   /** Whether a visit found the content whose digest stands there. */
   hasDigest(at: number, other: DataView, otherAt: number): boolean {
     const { view, digestSize } = this;

@@ -148,14 +148,9 @@ export class LeafBuilder {
   /** The entry of a leaf with further visits, [from, to) of the given ones. False where they are not behind all others. */
   extend(leaf: Leaf, index: number, visits: SortedVisits, from: number, to: number, growth: Growth): boolean {
     const time = visits.times[from]!;
-    const tails = leaf.readTail(index);
-    if (time <= tails[TAIL * index]!) return false;
+    if (time <= leaf.readTail(index)[TAIL * index]!) return false;
     const isSame = this.isConfirmed(leaf, index, visits, from);
     if (isSame) growth.visits++;
-    if (isSame && to - from === 1) {
-      this.confirm(leaf, index, time, tails);
-      return true;
-    }
     const { runWriter } = this;
     const last = leaf.findLast(index);
     growth.alive += Number(last.digestAt === undefined) - Number(visits.isGone(to - 1));
@@ -192,35 +187,54 @@ export class LeafBuilder {
     this.putBody();
   }
 
-  /** The entry with one visit more of its last run: two numbers change, and one is added. */
-  private confirm(leaf: Leaf, index: number, time: number, tails: Float64Array): void {
+  /**
+   * Entries of a leaf from one position on, each with one visit more of its last run: of the given visits, [from, to),
+   * as many as are just that, and only where the numbers that change take as many bytes as before. How many.
+   */
+  confirm(
+    leaf: Leaf,
+    index: number,
+    visits: SortedVisits,
+    from: number,
+    to: number,
+    growth: Growth & { lastVisit: number },
+  ): number {
+    if (!this.isBehind(leaf, index)) return 0;
     const { out } = this;
-    const [entryAt, bodyAt, end] = [leaf.entryAt(index), leaf.bodyAt(index), leaf.entryAt(index + 1)];
-    const later = time - tails[TAIL * index]!;
-    const visitsSizeAt = bodyAt + tails[TAIL * index + 2]!;
-    let visitsAt = visitsSizeAt + 1;
-    while (leaf.bytes[visitsAt - 1]! > 127) visitsAt++;
-    const visitsSize = end - visitsAt + numberSize(later);
-    const isAlike = numberSize(visitsSize) === visitsAt - visitsSizeAt;
-    const bodySize = visitsAt - bodyAt + visitsSize;
-    const sizeSize = numberSize(bodySize);
-    if (isAlike && sizeSize === numberSize(end - bodyAt) && this.isBehind(leaf, index)) {
-      // Both numbers take as much as before: all is copied in one go, and they are written over.
+    const { bytes, keys, view } = leaf;
+    let at = from;
+    for (let i = index; at < to && keys[i] === visits.keys[at] && visits.keyEnd(at) === at + 1; i++) {
+      const time = visits.times[at]!;
+      const tails = leaf.readTail(i);
+      const lastVisit = tails[TAIL * i]!;
+      const digestAt = tails[TAIL * i + 1]!;
+      const visitsSizeAt = tails[TAIL * i + 2]!;
+      const entryAt = leaf.entryAt(i);
+      const bodyAt = leaf.bodyAt(i);
+      const end = leaf.entryAt(i + 1);
+      if (time <= lastVisit || digestAt === 0 || !visits.found(at, view, bodyAt + digestAt)) break;
+      const added = numberSize(time - lastVisit);
+      const sizeAt = bodyAt + visitsSizeAt;
+      let visitsAt = sizeAt + 1;
+      while (bytes[visitsAt - 1]! > 127) visitsAt++;
+      const visitsSize = end - visitsAt + added;
+      const bodySize = end - bodyAt + added;
+      const sizeSize = numberSize(bodySize);
+      // Both numbers take as much as before, so that all is copied in one go, and they are written over.
+      if (numberSize(visitsSize) !== visitsAt - sizeAt || sizeSize !== numberSize(end - bodyAt)) break;
       const shift = out.length - entryAt;
-      this.place(leaf.keys[index]!, out.length);
-      this.placeBody(bodyAt + shift, leaf.isCarried(index));
-      out.words(leaf.view, entryAt, end);
+      this.place(keys[i]!, out.length);
+      this.placeBody(bodyAt + shift, leaf.isCarried(i));
+      this.placeTail(time, digestAt, visitsSizeAt);
+      out.words(view, entryAt, end);
       out.numberAt(bodySize, bodyAt + shift - sizeSize);
-      out.numberAt(visitsSize, visitsSizeAt + shift);
-    } else {
-      this.startKnown(leaf, index);
-      this.startBody(visitsSizeAt - bodyAt + numberSize(visitsSize) + visitsSize, leaf.isCarried(index));
-      out.words(leaf.view, bodyAt, visitsSizeAt);
-      out.number(visitsSize);
-      out.words(leaf.view, visitsAt, end);
+      out.numberAt(visitsSize, sizeAt + shift);
+      out.number(time - lastVisit);
+      if (time > growth.lastVisit) growth.lastVisit = time;
+      at++;
     }
-    out.number(later);
-    this.placeTail(time, tails[TAIL * index + 1]!, visitsSizeAt - bodyAt);
+    growth.visits += at - from;
+    return at - from;
   }
 
   /** The leaf. */
