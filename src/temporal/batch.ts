@@ -87,7 +87,7 @@ export class SortedVisits {
   readonly times: Float64Array;
   /** Digests and values. */
   readonly bytes: Buffer;
-  private readonly view: DataView;
+  readonly view: DataView;
   private readonly places: Uint32Array;
   private readonly sizes: Uint16Array;
   private readonly digestSize: number;

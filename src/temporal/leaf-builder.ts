@@ -165,7 +165,7 @@ export class LeafBuilder {
 
   /** Whether a visit found what the last run of an entry holds. */
   private isConfirmed(leaf: Leaf, index: number, visits: SortedVisits, at: number): boolean {
-    const digestAt = leaf.readTail(index)[TAIL * index + 1]!;
+    const digestAt = leaf.readTail(index)[TAIL * index + 1]! | 0;
     if (digestAt === 0 || visits.isGone(at)) return digestAt === 0 && visits.isGone(at);
     return visits.hasDigest(at, leaf.view, leaf.bodyAt(index) + digestAt);
   }
@@ -207,8 +207,8 @@ export class LeafBuilder {
       const time = visits.times[at]!;
       const tails = leaf.readTail(i);
       const lastVisit = tails[TAIL * i]!;
-      const digestAt = tails[TAIL * i + 1]!;
-      const visitsSizeAt = tails[TAIL * i + 2]!;
+      const digestAt = tails[TAIL * i + 1]! | 0;
+      const visitsSizeAt = tails[TAIL * i + 2]! | 0;
       const entryAt = leaf.entryAt(i);
       const bodyAt = leaf.bodyAt(i);
       const end = leaf.entryAt(i + 1);

@@ -97,9 +97,9 @@ export class RunWriter {
     this.digestAt = isGone ? 0 : out.length;
     if (!isGone) {
       const valueAt = visits.valueAt(at);
-      out.raw(visits.bytes, visits.digestAt(at), valueAt);
+      out.words(visits.view, visits.digestAt(at), valueAt);
       out.number(visits.valueSize(at));
-      out.raw(visits.bytes, valueAt, valueAt + visits.valueSize(at));
+      out.words(visits.view, valueAt, valueAt + visits.valueSize(at));
       growth.entries++;
     }
     this.lastVisit = time;

@@ -64,10 +64,19 @@ export function decodeSlot(bytes: Buffer, path: string): Root | undefined {
   if (bytes.readUInt32BE(4) > VERSION) {
     throw new ArchiveError("HT_FORMAT_TOO_NEW", `${path}: a timeline of a newer Holotype`, { file: path });
   }
-  const values = Array.from({ length: NUMBERS.length + 8 }, (_, i) => bytes.readDoubleBE(8 + 8 * i));
+  const values = Array.from({ length: NUMBERS.length + 8 }, (_, i) => asWhole(bytes.readDoubleBE(8 + 8 * i)));
   const numbers = Object.fromEntries(NUMBERS.map((name, i) => [name, values[i]!])) as Omit<Root, "root">;
   const [kind = 0, offset = 0, length = 0, lastChange = 0, alive = 0] = values.slice(NUMBERS.length);
   const [scale = 0, first = 0, bits = 0] = values.slice(NUMBERS.length + 5);
   const changes = { scale, first, bits };
   return { ...numbers, root: { kind: KINDS[kind]!, offset, length, lastChange, alive, changes } };
+}
+
+/**
+ * The same number as V8 keeps whole ones. What is reckoned with one that was read as a double is a double too, and then
+ * all places in what is written would be.
+ */
+function asWhole(value: number): number {
+  const whole = value | 0;
+  return whole === value ? whole : value;
 }
