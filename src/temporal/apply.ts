@@ -7,7 +7,7 @@ import { divide, type LeafNews, PastApplication, startNews, type Tally } from ".
 import type { SortedVisits } from "./batch.ts";
 import { changesOf } from "./changes.ts";
 import { ALIVE_MOST, FILL, separator } from "./layout.ts";
-import type { Leaf } from "./leaf.ts";
+import { isAt, type Leaf } from "./leaf.ts";
 import { BEGINNING, FOREVER, type KeyNode, type PageRef, type TimeNode } from "./node.ts";
 import type { PageFile } from "./page-file.ts";
 import { type Area, Gathering, one, PageWriter, type Pieces } from "./page-writer.ts";
@@ -88,7 +88,7 @@ class Application {
     const isBehind = news.firstNew > area.start && news.firstNew > leaf.lastVisit;
     // What will be too large is not made to its end where other pages go on from it anyway.
     const growthMost = isBehind ? writer.settings.pageSize - leaf.bytes.length : Number.POSITIVE_INFINITY;
-    builder.begin(isEmpty ? news.firstNew : leaf.base);
+    builder.begin(isEmpty ? news.firstNew : leaf.base, leaf.keys);
     let index = 0;
     for (let at = from; at < to; ) {
       if (builder.size - leaf.entryAt(index) > growthMost) return this.continueLeaf(ref, area, from, to);
@@ -103,7 +103,7 @@ class Application {
         continue;
       }
       const end = visits.keyEnd(at);
-      if (leaf.keys[place] !== key) builder.start(visits, at, end, news);
+      if (!isAt(leaf.keys, place, key)) builder.start(visits, at, end, news);
       else if (!builder.extend(leaf, index++, visits, at, end, news)) {
         this.past.changeRuns(changesOf(visits, at, end)[0]!, leaf.runs(place), FOREVER, news);
       }
@@ -133,14 +133,14 @@ class Application {
     const leaf = writer.file.leaf(ref);
     const news = startNews(ref, leaf);
     const moment = visits.firstTime(from, to);
-    builder.begin(moment);
+    builder.begin(moment, leaf.keys);
     let index = 0;
     for (let at = from; at < to; ) {
       const key = visits.keys[at]!;
       const end = visits.keyEnd(at);
       const place = leaf.searchFrom(key, index, at === from ? 0 : visits.gapBefore(at));
       for (; index < place; index++) builder.carry(leaf, index, visits, at, at, news);
-      if (leaf.keys[place] === key) builder.carry(leaf, index++, visits, at, end, news);
+      if (isAt(leaf.keys, place, key)) builder.carry(leaf, index++, visits, at, end, news);
       else builder.start(visits, at, end, news);
       if (visits.times[end - 1]! > news.lastVisit) news.lastVisit = visits.times[end - 1]!;
       at = end;

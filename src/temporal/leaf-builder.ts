@@ -1,7 +1,7 @@
 /** Builds leaves, entry by entry in the order of keys. What does not change is copied from the leaf that it stands in. */
 import type { SortedVisits } from "./batch.ts";
 import { ByteWriter, numberSize } from "./bytes.ts";
-import { LEAF_TYPE, Leaf, sharedLength, TAIL, UNKNOWN } from "./leaf.ts";
+import { isAt, LEAF_TYPE, Leaf, sharedLength, TAIL, UNKNOWN } from "./leaf.ts";
 import type { Run } from "./run.ts";
 import { type Growth, RunWriter } from "./run-writer.ts";
 
@@ -12,7 +12,10 @@ export class LeafBuilder {
   private readonly runWriter = new RunWriter();
   private base = 0;
   private carried = 0;
+  private count = 0;
+  /** Of all entries so far; and of further ones, as long as they are those of the leaf that is built anew. */
   private keys: string[] = [];
+  private areKeysOwn = true;
   /** Of each entry where it and its body begin. */
   private places = new Uint32Array(1 << 11);
   /** Of each entry how its last run ends, see `Leaf.tails`. */
@@ -22,11 +25,14 @@ export class LeafBuilder {
     this.digestSize = digestSize;
   }
 
-  begin(base: number): void {
+  /** A leaf that is built anew may be told by its keys, which are not stored again where they stay the same. */
+  begin(base: number, keys?: readonly string[]): void {
     this.base = base;
     this.out.length = 0;
     this.carried = 0;
-    this.keys = [];
+    this.count = 0;
+    this.areKeysOwn = keys === undefined;
+    this.keys = (keys as string[] | undefined) ?? [];
   }
 
   /** Bytes of the entries so far. */
@@ -38,23 +44,28 @@ export class LeafBuilder {
   copy(leaf: Leaf, from: number, to: number): void {
     if (from >= to) return;
     const { out } = this;
-    const next = leaf.entryAt(from + 1);
-    this.startKnown(leaf, from);
-    this.startBody(next - leaf.bodyAt(from), leaf.isCarried(from));
-    out.words(leaf.view, leaf.bodyAt(from), next);
-    this.copyTail(leaf, from);
-    // From the second on each stands behind the same key as in the leaf.
-    const shift = out.length - next;
-    for (let i = from + 1; i < to; i++) {
-      this.place(leaf.keys[i]!, leaf.entryAt(i) + shift);
+    let first = from;
+    if (!this.isBehind(leaf, from)) {
+      const next = leaf.entryAt(++first);
+      this.startKey(leaf.keys[from]!);
+      this.startBody(next - leaf.bodyAt(from), leaf.isCarried(from));
+      out.words(leaf.view, leaf.bodyAt(from), next);
+      this.copyTail(leaf, from);
+    }
+    // Each stands behind the same key as in the leaf.
+    const start = leaf.entryAt(first);
+    const shift = out.length - start;
+    for (let i = first; i < to; i++) {
+      this.place(leaf.keys[i]!, leaf.entryAt(i) + shift, i);
       this.placeBody(leaf.bodyAt(i) + shift, leaf.isCarried(i));
       this.copyTail(leaf, i);
     }
-    out.words(leaf.view, next, leaf.entryAt(to));
+    out.words(leaf.view, start, leaf.entryAt(to));
   }
 
-  private place(key: string, at: number): void {
-    const count = this.keys.length;
+  /** The next entry begins there; it is the one at `index` of the leaf that is built anew, if any. */
+  private place(key: string, at: number, index?: number): void {
+    const { count } = this;
     if (2 * count === this.places.length) {
       const [places, tails] = [new Uint32Array(4 * count), new Float64Array(2 * TAIL * count)];
       places.set(this.places);
@@ -63,16 +74,21 @@ export class LeafBuilder {
       this.tails = tails;
     }
     this.places[2 * count] = at;
-    this.keys[count] = key;
+    if (!this.areKeysOwn && index !== count) {
+      this.keys = this.keys.slice(0, count);
+      this.areKeysOwn = true;
+    }
+    if (this.areKeysOwn) this.keys[count] = key;
+    this.count++;
   }
 
   private placeBody(at: number, isCarried: boolean): void {
-    this.places[2 * this.keys.length - 1] = at;
+    this.places[2 * this.count - 1] = at;
     if (isCarried) this.carried++;
   }
 
   private placeTail(lastVisit: number, digestAt: number, visitsSizeAt: number): void {
-    const at = TAIL * (this.keys.length - 1);
+    const at = TAIL * (this.count - 1);
     this.tails[at] = lastVisit;
     this.tails[at + 1] = digestAt;
     this.tails[at + 2] = visitsSizeAt;
@@ -85,7 +101,7 @@ export class LeafBuilder {
 
   private startKey(key: string): void {
     const { out } = this;
-    const shared = this.keys.length === 0 ? 0 : sharedLength(this.keys.at(-1)!, key);
+    const shared = this.count === 0 ? 0 : sharedLength(this.keys[this.count - 1]!, key);
     this.place(key, out.length);
     out.number(shared);
     out.number(key.length - shared);
@@ -94,8 +110,8 @@ export class LeafBuilder {
 
   /** Whether the next entry stands behind the same key as in the leaf, and so is coded the same. */
   private isBehind(leaf: Leaf, index: number): boolean {
-    const count = this.keys.length;
-    return index === 0 ? count === 0 : count > 0 && this.keys[count - 1] === leaf.keys[index - 1];
+    const { count } = this;
+    return index === 0 ? count === 0 : count > 0 && isAt(this.keys, count - 1, leaf.keys[index - 1]!);
   }
 
   /** The key of an entry; as the bytes tell it where the key before is the same as there. */
@@ -104,7 +120,7 @@ export class LeafBuilder {
       this.startKey(leaf.keys[index]!);
       return;
     }
-    this.place(leaf.keys[index]!, this.out.length);
+    this.place(leaf.keys[index]!, this.out.length, index);
     const bodyAt = leaf.bodyAt(index);
     this.out.words(leaf.view, leaf.entryAt(index), bodyAt - numberSize(leaf.entryAt(index + 1) - bodyAt));
   }
@@ -203,7 +219,7 @@ export class LeafBuilder {
     const { out } = this;
     const { bytes, keys, view } = leaf;
     let at = from;
-    for (let i = index; at < to && keys[i] === visits.keys[at] && visits.keyEnd(at) === at + 1; i++) {
+    for (let i = index; at < to && isAt(keys, i, visits.keys[at]!) && visits.keyEnd(at) === at + 1; i++) {
       const time = visits.times[at]!;
       const tails = leaf.readTail(i);
       const lastVisit = tails[TAIL * i]!;
@@ -223,7 +239,7 @@ export class LeafBuilder {
       // Both numbers take as much as before, so that all is copied in one go, and they are written over.
       if (numberSize(visitsSize) !== visitsAt - sizeAt || sizeSize !== numberSize(end - bodyAt)) break;
       const shift = out.length - entryAt;
-      this.place(keys[i]!, out.length);
+      this.place(keys[i]!, out.length, i);
       this.placeBody(bodyAt + shift, leaf.isCarried(i));
       this.placeTail(time, digestAt, visitsSizeAt);
       out.words(view, entryAt, end);
@@ -239,16 +255,15 @@ export class LeafBuilder {
 
   /** The leaf. */
   finish(lastVisit: number): Leaf {
-    const { head } = this;
+    const { head, count } = this;
     head.length = 0;
     head.byte(LEAF_TYPE);
     head.byte(this.digestSize);
     head.signed(this.base);
     head.signed(lastVisit - this.base);
     head.number(this.carried);
-    head.number(this.keys.length);
+    head.number(count);
     const size = head.length + this.out.length;
-    const count = this.keys.length;
     // One piece of memory for the image and what is known of it, since there are many leaves.
     const tailsAt = (size + 7) & ~7;
     const placesAt = tailsAt + 8 * TAIL * count;
@@ -261,6 +276,7 @@ export class LeafBuilder {
     for (let i = 0; i < 2 * count; i++) places[i] = this.places[i]! + head.length;
     places[2 * count] = size;
     tails.set(this.tails.subarray(0, TAIL * count));
-    return new Leaf(bytes, { keys: this.keys, places, tails });
+    const keys = this.keys.length === count ? this.keys : this.keys.slice(0, count);
+    return new Leaf(bytes, { keys, places, tails });
   }
 }
