@@ -243,12 +243,15 @@ function latin1(bytes: Uint8Array): string {
   return buffer.toString("latin1");
 }
 
+/** In one place, since each evaluation of a pattern makes an object of its own. */
+const NO_BYTE = /[\u0100-\uffff]/;
+
 /** A key as a string of which each character is one byte. */
 export function keyText(key: string | Uint8Array): string {
   const text = typeof key === "string" ? key : latin1(key);
   if (text.length === 0 || text.length > KEY_SIZE_MAX)
     throw new ArchiveError("HT_USAGE", `a key of ${text.length} bytes`);
-  if (typeof key === "string" && /[\u0100-\uffff]/.test(text)) {
+  if (typeof key === "string" && NO_BYTE.test(text)) {
     throw new ArchiveError("HT_USAGE", "a key with characters that are no bytes");
   }
   return text;
