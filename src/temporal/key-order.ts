@@ -26,6 +26,8 @@ export class KeyOrder {
   private keys: string[] = [];
   /** Ids in the order of their keys. */
   private sorted = new Uint32Array(0);
+  /** Whether most keys were new the last time, though others were known. */
+  private wasNew = false;
   private readonly rememberedMax: number;
 
   constructor(rememberedMax = REMEMBERED_MAX) {
@@ -40,11 +42,12 @@ export class KeyOrder {
     const known = this.keys.length;
     const own = new Uint32Array(length);
     for (let i = 0; i < length; i++) own[i] = this.idOf(keys[i]!);
-    const isNew = 2 * (this.keys.length - known) > length;
+    const isNew = known > 0 && 2 * (this.keys.length - known) > length;
     if (this.keys.length > known) this.takeIn(known);
     const ordered = this.byRank(own);
-    // Who brings new keys each time would have them remembered for nothing.
-    if (isNew && known > 0) this.forget();
+    // Who brings new keys each time would have them remembered for nothing; once, a crawl may have become larger.
+    if (isNew && this.wasNew) this.forget();
+    else this.wasNew = isNew;
     return ordered;
   }
 
@@ -52,6 +55,7 @@ export class KeyOrder {
     this.ids = new Map();
     this.keys = [];
     this.sorted = new Uint32Array(0);
+    this.wasNew = false;
   }
 
   private idOf(key: string): number {

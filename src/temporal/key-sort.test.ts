@@ -62,6 +62,17 @@ describe("keys that come again", () => {
     expect([...gaps]).toEqual([1, 0, 1, 0, 1]);
   });
 
+  it("are remembered where many new ones come once, and forgotten where they come again and again", () => {
+    const many = (first: string) => Array.from({ length: 8 }, (_, i) => `${first}${i}`);
+    const order = new KeyOrder();
+    order.sort(["b", "d", "f", "h", "j"]);
+    order.sort(many("x"));
+    expect([...order.sort(["b", "f", "j"]).gaps]).toEqual([0, 1, 1]);
+    order.sort(many("y"));
+    order.sort(many("z"));
+    expect([...order.sort(["b", "f", "j"]).gaps]).toEqual([0, 0, 0]);
+  });
+
   it.each([
     [80_000, 80_000, 80_000],
     [70_000, 100_000, 131_072],
