@@ -70,7 +70,7 @@ export class DedupRun {
     if (job.has("plan.tsv")) this.takeFindings();
     else if (this.options.plan !== undefined) {
       this.pool.prepare(this.inputs.length);
-      await loadSight();
+      await loadSight(this.disk, this.inputs);
     } else {
       await this.makeManifest();
       await this.planning.compare();

@@ -147,11 +147,28 @@ class PartRun {
 
 /** zstd comes as WebAssembly, which is loaded only for files that need it. */
 export async function loadForZstd(disk: Disk, input: Input): Promise<void> {
-  if (input.size === undefined || /\.zst$/i.test(input.name)) return await loadZstd();
+  if (mayBeZstd(disk, input)) await loadZstd();
+}
+
+/** Of what cannot be opened, it is assumed: whoever reads it says what is wrong. */
+export function mayHaveZstd(disk: Disk, inputs: readonly Input[]): boolean {
+  return inputs.some((input) => {
+    try {
+      return mayBeZstd(disk, input);
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error;
+      return true;
+    }
+  });
+}
+
+/** Of an input of which nothing can be told before it is read, it is assumed. */
+function mayBeZstd(disk: Disk, input: Input): boolean {
+  if (input.size === undefined || /\.zst$/i.test(input.name)) return true;
   const source = openInput(disk, input);
   try {
     const magic = Buffer.alloc(4);
-    if (source.read(magic, 0) === 4 && isZstd(magic, 0)) await loadZstd();
+    return source.read(magic, 0) === 4 && isZstd(magic, 0);
   } finally {
     source.close?.();
   }

@@ -9,6 +9,7 @@ import type { Disk } from "../disk/index.ts";
 import { type ByteSource, loadZstd, scanRecord, WarcReader } from "../warc/index.ts";
 import { type Input, openInput } from "./inputs.ts";
 import { formatManifestLine, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
+import { mayHaveZstd } from "./part.ts";
 import { readGivenLines } from "./text-lines.ts";
 
 /**
@@ -33,9 +34,10 @@ export function* takePlan(
   }
 }
 
-/** Loads whatever the records of a plan may be read with. */
-export async function loadSight(): Promise<void> {
-  await Promise.all([loadZstd(), ...DIGEST_ALGORITHMS.map((algorithm) => loadDigest(algorithm))]);
+/** Loads whatever records of these files may be read with. */
+export async function loadSight(disk: Disk, inputs: readonly Input[]): Promise<void> {
+  for (const algorithm of DIGEST_ALGORITHMS) await loadDigest(algorithm);
+  if (mayHaveZstd(disk, inputs)) await loadZstd();
 }
 
 function take(line: ManifestLine, names: PlanNames, sight: OriginalSight | undefined): ManifestLine {

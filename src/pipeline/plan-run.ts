@@ -12,6 +12,7 @@ import type { JobFolder } from "./job-folder.ts";
 import { readKnown } from "./known-index.ts";
 import { LineSorter } from "./line-sorter.ts";
 import { BY_PLACE, fromSortable, isCopy, splitLine, toSortableByPlace } from "./manifest-line.ts";
+import { mayHaveZstd } from "./part.ts";
 import { type PlannedLine, Planner } from "./plan.ts";
 import { takePlan } from "./plan-intake.ts";
 import { cutByDigest, type ResolveJob } from "./resolve-job.ts";
@@ -78,6 +79,7 @@ export class PlanRun implements Disposable {
     const { disk, job, options } = this;
     if (!job.state.settings.compare) return;
     const manifest = job.file("sorted.tsv");
+    const zstd = mayHaveZstd(disk, this.inputs);
     const all = this.stretches();
     const jobs = all
       .map(
@@ -88,6 +90,7 @@ export class PlanRun implements Disposable {
           end,
           output: job.file(stretchName(i)),
           locator: {},
+          zstd,
         }),
       )
       .filter(({ output }) => disk.stat(output) === undefined);

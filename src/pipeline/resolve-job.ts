@@ -16,6 +16,8 @@ export interface ResolveJob {
   readonly end: number;
   readonly output: string;
   readonly locator: LocatorSettings;
+  /** Some of the files may be zstd. */
+  readonly zstd: boolean;
 }
 
 export interface ResolveResult {
@@ -28,7 +30,8 @@ export interface ResolveResult {
 const PROGRESS_LINES = 512;
 
 export async function doResolveJob(disk: Disk, job: ResolveJob, events: StageEvents): Promise<ResolveResult> {
-  await Promise.all([loadDigest("blake3"), loadZstd()]);
+  await loadDigest("blake3");
+  if (job.zstd) await loadZstd();
   using fetcher = new RecordFetcher(disk, createLocator(disk, job.locator));
   const resolver = new Resolver(fetcher, { onWarning: events.onWarning });
   createDurably(

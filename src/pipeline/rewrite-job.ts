@@ -43,11 +43,17 @@ export interface RewriteResult {
 }
 
 export async function doRewriteJob(disk: Disk, job: RewriteJob, events: StageEvents): Promise<RewriteResult> {
-  await loadZstd();
   const files = loadJobFiles(disk, job.files);
   const file = files.get(job.file)!;
   if (!isUnchanged(disk, file)) throw changed(file, "changed since the job began; it was left as it is");
-  return new FileRewrite(disk, job, file, new OriginalWatch(disk, files, job.missing), events).run();
+  const source = openInput(disk, { name: file.path, path: file.path, entries: [], size: file.size });
+  try {
+    if (source.size !== file.size) throw changed(file, "changed since the job began; it was left as it is");
+    if (detectCompression(source) === "zstd") await loadZstd();
+    return new FileRewrite(disk, job, file, new OriginalWatch(disk, files, job.missing), events).run(source);
+  } finally {
+    source.close?.();
+  }
 }
 
 function changed(file: JobFile, message: string): ArchiveError {
@@ -113,16 +119,10 @@ class FileRewrite {
     this.events = events;
   }
 
-  run(): RewriteResult {
-    const { disk, file, job } = this;
-    const source = openInput(disk, { name: file.path, path: file.path, entries: [], size: file.size });
-    try {
-      if (source.size !== file.size) throw changed(file, "changed since the job began; it was left as it is");
-      const bytesAfter = job.dryRun ? this.rewrite(source, { write: () => {} }, () => {}) : this.rewriteDurably(source);
-      return { replaced: this.replaced, left: this.left, bytesBefore: file.size, bytesAfter };
-    } finally {
-      source.close?.();
-    }
+  run(source: ByteSource): RewriteResult {
+    const { file, job } = this;
+    const bytesAfter = job.dryRun ? this.rewrite(source, { write: () => {} }, () => {}) : this.rewriteDurably(source);
+    return { replaced: this.replaced, left: this.left, bytesBefore: file.size, bytesAfter };
   }
 
   private rewriteDurably(source: ByteSource): number {

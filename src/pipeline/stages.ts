@@ -90,6 +90,7 @@ export async function resolveManifest(
       end,
       output: `${scratch.path}/${i}.tsv`,
       locator: options.locator,
+      zstd: true,
     }),
   );
   const total = jobs.at(-1)?.end ?? 0;
