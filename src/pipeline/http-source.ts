@@ -2,7 +2,7 @@
  * A file behind a URL as a source that answers at once: each read is a range request. The request is made by a thread of
  * its own while this one waits, so that all that reads from a disk reads from a server as well.
  */
-import { Worker } from "node:worker_threads";
+import type { Worker } from "node:worker_threads";
 import { ArchiveError } from "../base/index.ts";
 import type { ByteSource } from "../warc/index.ts";
 
@@ -32,7 +32,9 @@ let shared: SharedArrayBuffer | undefined;
 /** Asks the thread and waits. Returns the length of the answer, whose bytes are in the shared memory. */
 function ask(url: string, start: number, length: number): { length: number; bytes: Uint8Array } {
   if (thread === undefined) {
-    thread = new Worker(new URL("./http-source-worker.js", import.meta.url));
+    // Loaded here: every command comes through this file, and few ask a server.
+    const threads = process.getBuiltinModule("node:worker_threads");
+    thread = new threads.Worker(new URL("./http-source-worker.js", import.meta.url));
     thread.unref();
   }
   shared ??= new SharedArrayBuffer(ANSWER_HEAD_SIZE + ANSWER_SIZE_MAX);
