@@ -5,7 +5,9 @@ import { derivedId } from "../pipeline/index.ts";
 import { type ByteSink, WarcWriter } from "../warc/index.ts";
 import type { ArchiveSettings } from "./archive-folder.ts";
 import type { RecordPlace } from "./capture-row.ts";
+import type { SourceRow } from "./catalogue-view.ts";
 import { SegmentWriter } from "./segments.ts";
+import { writeSource } from "./source-record.ts";
 
 export interface ActiveSegmentParts {
   readonly disk: Disk;
@@ -21,6 +23,8 @@ export interface ActiveSegmentParts {
 export class ActiveSegment implements Disposable {
   private readonly parts: ActiveSegmentParts;
   private writer: SegmentWriter | undefined;
+  /** Where the records come from that are being appended. */
+  private source: { readonly number: number; readonly row: SourceRow } | undefined;
 
   constructor(parts: ActiveSegmentParts) {
     this.parts = parts;
@@ -36,9 +40,12 @@ export class ActiveSegment implements Disposable {
     return this.writer && { number: this.writer.number, end: this.writer.end };
   }
 
-  /** Appends what `write` writes: one record as a gzip member. */
-  append(write: (sink: ByteSink) => void): RecordPlace {
-    const writer = this.room();
+  /**
+   * Appends what `write` writes: one record as a gzip member. One that follows another stands right behind it, in the
+   * same segment, however full that is: records that belong together are found by that.
+   */
+  append(write: (sink: ByteSink) => void, follows = false): RecordPlace {
+    const writer = follows ? this.writer! : this.room();
     const offset = writer.end;
     try {
       write(writer);
@@ -49,12 +56,24 @@ export class ActiveSegment implements Disposable {
     return { segment: writer.number, offset, length: writer.end - offset, inner: 0 };
   }
 
+  /**
+   * What is appended from here on comes from this source. Each segment says so for itself: those before and behind it
+   * may go.
+   */
+  beginSource(number: number, row: SourceRow): void {
+    if (this.writer !== undefined && this.source?.number === number) return;
+    this.source = undefined;
+    this.append((sink) => writeSource(sink, number, row));
+    this.source = { number, row };
+  }
+
   private room(): SegmentWriter {
     const { disk, folder, settings, nextNumber } = this.parts;
     if (this.writer !== undefined && this.writer.end < settings.segmentSizeBytes) return this.writer;
     this.turn();
     this.writer = new SegmentWriter(disk, folder, nextNumber());
     this.writeWarcinfo(this.writer);
+    if (this.source !== undefined) writeSource(this.writer, this.source.number, this.source.row);
     return this.writer;
   }
 

@@ -12,6 +12,7 @@ import { type Framing } from "./catalogue-keys.ts";
 import { type FoundCapture } from "./catalogue-view.ts";
 import { belongsTo } from "./companions.ts";
 import { adoptedInput, listSegments, openArchive, segmentPath } from "./segments.ts";
+import { sourceNumberOf } from "./source-record.ts";
 
 export interface CompactOptions {
   /** Segments of which less than this share is dead stay as they are; without it, those in which nothing is. */
@@ -35,6 +36,10 @@ interface Judged {
   readonly isAlive: boolean;
   readonly captures: readonly FoundCapture[];
   readonly isOriginal: boolean;
+  /** Of its capture, if that is known. */
+  readonly source: number | undefined;
+  /** It belongs together with the record before it, and stays right behind that. */
+  readonly follows: boolean;
 }
 
 export function compactArchive(core: ArchiveCore, options: CompactOptions): CompactReport {
@@ -97,14 +102,22 @@ class Compaction {
     let isSound = true;
     let end = 0;
     const reader = new WarcReader(source, { onWarning: () => {} });
-    let companionOf: { readonly id: string | undefined; readonly isAlive: boolean } | undefined;
+    let last: Judged | undefined;
     let held: RecordFacts[] = [];
-    const release = (capture: Judged | undefined) => {
+    const useNote = (facts: RecordFacts, capture: Judged | undefined, follows: boolean) => {
+      const { isAlive = true, source } = capture ?? {};
+      use({ facts, isAlive, captures: [], isOriginal: false, source, follows });
+    };
+    /** Whether what comes next follows one of them. */
+    const release = (capture: Judged | undefined): boolean => {
+      let follows = false;
       for (const facts of held) {
         const belongs = capture !== undefined && belongsTo(facts, capture.facts);
-        use({ facts, isAlive: belongs ? capture.isAlive : true, captures: [], isOriginal: false });
+        useNote(facts, belongs ? capture : undefined, belongs && follows);
+        follows = belongs;
       }
       held = [];
+      return follows;
     };
     try {
       for (const facts of readFacts(reader, "")) {
@@ -112,12 +125,10 @@ class Compaction {
         if (!isSound) break;
         end += facts.length!;
         if (facts.capture !== undefined) {
-          const judged = this.judgeCapture(number, facts);
-          release(judged);
-          use(judged);
-          companionOf = { id: facts.id, isAlive: judged.isAlive };
-        } else if (companionOf?.id !== undefined && facts.with?.includes(companionOf.id) === true) {
-          use({ facts, isAlive: companionOf.isAlive, captures: [], isOriginal: false });
+          last = this.judgeCapture(number, facts);
+          use({ ...last, follows: release(last) });
+        } else if (last?.facts.id !== undefined && facts.with?.includes(last.facts.id) === true) {
+          useNote(facts, last, held.length === 0);
         } else held.push(facts);
       }
       isSound &&= end === source.size;
@@ -138,7 +149,8 @@ class Compaction {
       .filter(({ row }) => isHere(row.place));
     const original = this.originalOf(facts);
     const isOriginal = original !== undefined && isHere(original.place);
-    return { facts, isAlive: captures.length > 0 || isOriginal, captures, isOriginal };
+    const source = captures[0]?.row.source;
+    return { facts, isAlive: captures.length > 0 || isOriginal, captures, isOriginal, source, follows: false };
   }
 
   private originalOf({ capture }: RecordFacts) {
@@ -168,12 +180,13 @@ class Compaction {
     return true;
   }
 
-  private carry(number: number, { facts, isAlive, captures, isOriginal }: Judged): void {
-    if (!isAlive || this.isWarcinfoOf(number, facts)) return;
+  private carry(number: number, { facts, isAlive, captures, isOriginal, source, follows }: Judged): void {
+    if (!isAlive || this.isWarcinfoOf(number, facts) || this.isSource(facts)) return;
     const { core } = this;
+    if (!follows) this.tellSource(source);
     const place = core.segment.append((sink) => {
       for (const piece of core.shelf.raw(number, facts.offset, facts.offset + facts.length!)) sink.write(piece);
-    });
+    }, follows);
     for (const { key, row } of captures) core.catalogue.putCapture(key, { ...row, place });
     const original = isOriginal ? this.originalOf(facts) : undefined;
     if (original !== undefined) {
@@ -181,6 +194,19 @@ class Compaction {
       core.catalogue.putOriginal(digest, facts.capture!.framing ?? "plain", { ...original, place });
     }
     core.commitWhereDue();
+  }
+
+  /** Records of several sources come together in the new segment, each behind the record of its own. */
+  private tellSource(number: number | undefined): void {
+    const { catalogue, segment } = this.core;
+    const row = number === undefined ? undefined : catalogue.source(number);
+    if (row !== undefined) segment.beginSource(number!, row);
+  }
+
+  /** It is written anew, where something of its source is left. */
+  private isSource({ uri }: RecordFacts): boolean {
+    const number = sourceNumberOf(uri);
+    return number !== undefined && this.core.catalogue.source(number) !== undefined;
   }
 
   /** What stands in front of a segment says nothing in another one. */

@@ -117,11 +117,16 @@ class Doctor {
     let [count, pending] = [0, 0];
     for (const { key, row, timeMs } of catalogue.allCaptures()) {
       if (++count % 10_000 === 0) this.options.onProgress?.("captures", count, state.captures);
-      const { place, digest } = row;
+      const { place, digest, before, after } = row;
       const at = { file: this.nameOf(place.segment), offset: place.offset };
       const segment = catalogue.segment(place.segment);
-      if (segment === undefined || place.offset + place.length > segment.end) {
+      const end = place.offset + place.length;
+      if (segment === undefined || end > segment.end) {
         yield { code: "HT_CORRUPT", message: `${at.file}:${at.offset}: a capture of ${timeMs} behind the end`, ...at };
+      } else if (before > place.offset || end + after > segment.end) {
+        const message =
+          "what belongs to this capture would lie outside of its segment; `holotype rebuild` puts it right";
+        yield { code: "HT_CORRUPT", message: `${at.file}:${at.offset}: ${message}`, ...at };
       }
       if (digest === undefined) pending++;
       else if (catalogue.anyOriginal(digest) === undefined) {

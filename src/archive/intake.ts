@@ -9,9 +9,9 @@
 import { ArchiveError, type Clock, formatIso, type Warning } from "../base/index.ts";
 import { DuplicateTally, type HitKind, hitKind, type Policy, Rules } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
-import { type CaptureFacts, derivedId, factsOf, type Input, type RecordFacts } from "../pipeline/index.ts";
+import { type CaptureFacts, factsOf, type Input, type RecordFacts } from "../pipeline/index.ts";
 import { hostOf } from "../url/index.ts";
-import { type OriginalReference, WarcWriter } from "../warc/index.ts";
+import type { OriginalReference } from "../warc/index.ts";
 import type { ActiveSegment } from "./active-segment.ts";
 import { type CaptureKey, urlHash } from "./capture-key.ts";
 import {
@@ -30,7 +30,6 @@ import { IntakeSource } from "./intake-source.ts";
 import type { ReadmitEntry, RemovedCapture } from "./journal.ts";
 import type { KnownOriginal, OriginalReferences } from "./original-references.ts";
 import type { RecordShelf } from "./segments.ts";
-import { SOURCE_URI } from "./source-record.ts";
 
 export interface IntakeParts {
   readonly disk: Disk;
@@ -185,10 +184,12 @@ export class Intake implements Disposable {
   /** Writes a capture behind what belongs to it: as it is, or as a revisit if it is a duplicate (then `hit` is there). */
   private write(facts: RecordFacts, companions: readonly RecordFacts[], fate: Fate) {
     this.parts.catalogue.freeKey(urlHash(archiveKey(facts.uri)), facts.timeMs ?? 0);
-    const before = companions.reduce((sum, note) => sum + this.keep(note).length, 0);
+    const before = companions.reduce((sum, note) => sum + this.keep(note, sum > 0).length, 0);
     const revisit = fate.kind === "duplicate" ? this.source!.revisit(facts, fate.original, fate.replaced) : undefined;
-    if (fate.kind !== "duplicate" || revisit === undefined) return { place: this.keep(facts), before, hit: undefined };
-    const place = this.parts.segment.append((sink) => sink.write(revisit));
+    const follows = before > 0;
+    if (fate.kind !== "duplicate" || revisit === undefined)
+      return { place: this.keep(facts, follows), before, hit: undefined };
+    const place = this.parts.segment.append((sink) => sink.write(revisit), follows);
     this.counts.bytesKept += place.length;
     return { place, before, hit: fate.hit };
   }
@@ -304,12 +305,13 @@ export class Intake implements Disposable {
   private takeNote(facts: RecordFacts): void {
     const { last } = this;
     if (last?.id !== undefined && facts.with?.includes(last.id) === true) {
-      const place = this.keep(facts);
+      const position = this.parts.segment.position;
       // Only what stands right behind it can be found again with it.
-      if (place.segment === last.segment && place.offset === last.end) {
-        this.parts.indexer.extend(last.key, place.length);
-        last.end += place.length;
-      }
+      const follows = position?.number === last.segment && position.end === last.end;
+      const { length } = this.keep(facts, follows);
+      if (!follows) return;
+      this.parts.indexer.extend(last.key, length);
+      last.end += length;
       return;
     }
     const isKept = facts.with
@@ -331,11 +333,12 @@ export class Intake implements Disposable {
     catalogue.addNote(id);
   }
 
-  private keep(facts: RecordFacts): RecordPlace {
+  /** See `ActiveSegment.append`. */
+  private keep(facts: RecordFacts, follows = false): RecordPlace {
     let isCopied = false;
     const place = this.parts.segment.append((sink) => {
       isCopied = this.source!.keep(facts, sink);
-    });
+    }, follows);
     if (!isCopied) this.prove(facts, place);
     this.counts.bytesKept += place.length;
     return place;
@@ -365,21 +368,9 @@ export class Intake implements Disposable {
     const { catalogue, segment, clock } = this.parts;
     this.sourceNumber = this.nextSource++;
     const { name } = this.source!.input;
-    const addedMs = clock.now();
-    segment.append((sink) => {
-      const id = derivedId("source", String(this.sourceNumber), name, String(addedMs));
-      new WarcWriter(sink).write({
-        fields: [
-          ["WARC-Type", "metadata"],
-          ["WARC-Record-ID", id],
-          ["WARC-Date", formatIso(addedMs)],
-          ["WARC-Target-URI", `${SOURCE_URI}${this.sourceNumber}`],
-          ["Content-Type", "application/warc-fields"],
-        ],
-        block: Buffer.from(`source: ${name.replace(/[\r\n]/g, " ")}\r\n`),
-      });
-    });
-    catalogue.putSource(this.sourceNumber, { name, addedMs });
+    const source = { name, addedMs: clock.now() };
+    segment.beginSource(this.sourceNumber, source);
+    catalogue.putSource(this.sourceNumber, source);
     const warcinfo = this.source!.arcWarcinfo(facts);
     if (warcinfo === undefined || catalogue.hasNote(noteHash(warcinfo.id))) return;
     segment.append((sink) => warcinfo.write(sink));

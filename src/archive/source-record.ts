@@ -1,10 +1,11 @@
-/** The record that stands before those of one input, and says where they come from. */
-
-import type { WarcRecord } from "../warc/index.ts";
+/** The record that stands before those of one input in each segment, and says where they come from. */
+import { formatIso } from "../base/index.ts";
+import { derivedId } from "../pipeline/index.ts";
+import { type ByteSink, type WarcRecord, WarcWriter } from "../warc/index.ts";
 import type { SourceRow } from "./catalogue-view.ts";
 
 /** Behind it stands the number of the source. */
-export const SOURCE_URI = "urn:holotype:source:";
+const SOURCE_URI = "urn:holotype:source:";
 
 /** The number in the URI of such a record; absent for all others. */
 export function sourceNumberOf(uri: string | undefined): number | undefined {
@@ -20,4 +21,17 @@ export function sourceIn(record: WarcRecord): { readonly number: number; readonl
   if (number === undefined || block === undefined) return undefined;
   const name = /^source: (.*?)\r?$/m.exec(block.toString())?.[1] ?? "";
   return { number, row: { name, addedMs: record.timeMs ?? 0 } };
+}
+
+export function writeSource(sink: ByteSink, number: number, { name, addedMs }: SourceRow): void {
+  new WarcWriter(sink).write({
+    fields: [
+      ["WARC-Type", "metadata"],
+      ["WARC-Record-ID", derivedId("source", String(number), name, String(addedMs))],
+      ["WARC-Date", formatIso(addedMs)],
+      ["WARC-Target-URI", `${SOURCE_URI}${number}`],
+      ["Content-Type", "application/warc-fields"],
+    ],
+    block: Buffer.from(`source: ${name.replace(/[\r\n]/g, " ")}\r\n`),
+  });
 }
