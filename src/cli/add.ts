@@ -1,10 +1,9 @@
-import { availableParallelism } from "node:os";
 import { join, resolve, sep } from "node:path";
 import { type AddReport, type AdoptReport, ArchiveWriter } from "../archive/index.ts";
 import { ArchiveError, isDamage, type Warning } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
 import { nodeDisk, readStandardInput, type ScratchFolder, scratchFolder, writeStandardOutput } from "../disk/index.ts";
-import { damageOf, type Input, type SkippedInput, STANDARD_INPUT } from "../pipeline/index.ts";
+import { damageOf, type Input, type SkippedInput, STANDARD_INPUT, usefulThreads } from "../pipeline/index.ts";
 import { ARCHIVE_OPTION, archiveFolder } from "./archive-option.ts";
 import { type Arguments, type Command, type OptionSpecs, parseCount, requireFiles } from "./command.ts";
 import { POLICY_OPTIONS, parsePolicy } from "./dedup.ts";
@@ -37,7 +36,7 @@ they were moved, adopt them in their new place: what has the same name, size and
     ...ADD_POLICY_OPTIONS,
     adopt: { type: "boolean", help: "leave the files where they are, and enter what is in them" },
     readmit: { type: "boolean", help: "take back captures that were removed from the archive" },
-    threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core)" },
+    threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core, fewer for little)" },
   },
   exits: "3 inputs skipped or records damaged · 20 no input is there · 21 another writer is there · 24 no space",
   examples: [
@@ -55,7 +54,7 @@ they were moved, adopt them in their new place: what has the same name, size and
     const inputs = leaveOutArchive(folder, adopt ? takeInputs(files, talk.skip) : spool.take(files, talk.skip));
     using interruption = new Interruption("stopping; what was taken stays");
     const options = {
-      threads: threads === undefined ? availableParallelism() : parseCount("threads", threads, 1, THREADS_MAX),
+      threads: threads === undefined ? usefulThreads(inputs) : parseCount("threads", threads, 1, THREADS_MAX),
       signal: interruption.signal,
       onSkip: talk.skip,
       onProgress: talk.progress,

@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { ArchiveError, DIGEST_ALGORITHMS, isDamage, type Warning } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
 import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
@@ -67,7 +66,7 @@ folder; after a kill, a power cut or a full disk the same command goes on where 
     job: { type: "string", value: "DIR", help: "job folder (default: holotype-job by the output or the files)" },
     keep: { type: "boolean", help: "keep manifests and plan in the job folder" },
     "no-compare": { type: "boolean", help: "believe in digests; not advisable" },
-    threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core)" },
+    threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core, fewer for little)" },
   },
   exits: "3 inputs were skipped or records are damaged · 24 no space; run it again when there is some",
   examples: [
@@ -110,7 +109,7 @@ export async function runDedup(files: readonly string[], args: Arguments, option
     const result = await dedupFiles(nodeDisk, files, {
       ...options,
       dryRun,
-      threads: threads === undefined ? availableParallelism() : parseCount("threads", threads, 1, THREADS_MAX),
+      threads: threads === undefined ? undefined : parseCount("threads", threads, 1, THREADS_MAX),
       job: args.text("job"),
       software: VERSION,
       onProgress: line.update,

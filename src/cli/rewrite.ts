@@ -15,7 +15,7 @@ its name, and the ledger for restore is kept in the job folder. Lines of the pla
     "dry-run": { type: "boolean", help: "print what would be saved, and touch nothing" },
     "min-saving": { type: "string", value: "BYTES", help: "replace only what saves so many bytes", default: "1" },
     job: { type: "string", value: "DIR", help: "job folder (default: holotype-job by the output or the files)" },
-    threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core)" },
+    threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core, fewer for little)" },
   },
   exits: "3 inputs were skipped · 24 no space; run it again when there is some",
   examples: [

@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import { type VerifyProblem, type VerifyResult, verify as verifyFiles } from "../pipeline/index.ts";
 import { type Command, parseCount, requireFiles } from "./command.ts";
@@ -20,7 +19,7 @@ its order, and nothing else. What was wrong in the originals already is told as 
     originals: { type: "string", multiple: true, value: "FILE", help: "more files or folders that may hold originals" },
     all: { type: "boolean", help: `list all problems, not only the first ${PROBLEMS_SHOWN_MAX}` },
     notes: { type: "boolean", help: "list tolerated oddities too" },
-    threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core)" },
+    threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core, fewer for little)" },
   },
   exits: "3 inputs were skipped, or something was wrong in the originals already · 4 something does not hold",
   examples: ["holotype dedup samples -o /tmp/deduplicated", "holotype verify /tmp/deduplicated --against samples"],
@@ -35,7 +34,7 @@ its order, and nothing else. What was wrong in the originals already is told as 
       const result = await verifyFiles(nodeDisk, names, {
         ...(against.length === 0 ? {} : { against }),
         originals: args.list("originals"),
-        threads: threads === undefined ? availableParallelism() : parseCount("threads", threads, 1, THREADS_MAX),
+        threads: threads === undefined ? undefined : parseCount("threads", threads, 1, THREADS_MAX),
         notes: args.flag("notes"),
         problemsMax: 0,
         onProgress: ({ stage, done, total }) => line.update({ stage, done, total, saved: 0 }),

@@ -1,5 +1,4 @@
 /** One run over a job: does the stages whose results are not there yet, one after the other. */
-import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
 import { ArchiveError, type DigestAlgorithm } from "../base/index.ts";
 import { createDurably, type Disk, removeLeftovers } from "../disk/index.ts";
@@ -18,6 +17,7 @@ import { RewriteRun, type Rewritten } from "./rewrite-run.ts";
 import { runTask } from "./run.ts";
 import { StageThreads } from "./stage-pool.ts";
 import { wholeLines } from "./text-lines.ts";
+import { usefulThreads } from "./thread-count.ts";
 
 /** Inputs are read in groups of about this size; a run that was stopped begins its last group again. */
 const GROUP_SIZE = 64 << 20;
@@ -41,7 +41,7 @@ export class DedupRun {
     this.inputs = inputs;
     this.options = options;
     this.skipped = skipped;
-    this.threads = options.threads ?? availableParallelism();
+    this.threads = options.threads ?? usefulThreads(inputs);
     this.pool = new StageThreads(disk, this.threads);
     this.planning = new PlanRun(disk, job, inputs, options, this.pool);
     this.rewriting = new RewriteRun(disk, job, options, skipped, this.pool);

@@ -43,4 +43,5 @@ export * from "./stages.ts";
 export type { Estimate, SurveyOptions, SurveyReport } from "./survey/survey.ts";
 export type { TaskRequest } from "./task.ts";
 export { readGivenLines, readInputLines, readTextLines } from "./text-lines.ts";
+export { usefulThreads } from "./thread-count.ts";
 export type { VerifyOptions, VerifyProblem, VerifyProgress, VerifyResult, VerifyStage } from "./verify/verify.ts";

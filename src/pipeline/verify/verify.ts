@@ -3,10 +3,10 @@
  * original with the payload it claims, every revisit of ours can be turned back into the record whose place it took, every
  * digest in a header holds, and beside the originals nothing is lost and nothing added.
  */
-import { availableParallelism } from "node:os";
 import { ArchiveError, type ErrorCode } from "../../base/index.ts";
 import { type Disk, scratchFolder } from "../../disk/index.ts";
 import { type SkippedInput, STANDARD_INPUT } from "../inputs.ts";
+import { usefulThreads } from "../thread-count.ts";
 import { nameInputs } from "./pairing.ts";
 import type { VerifyProblem } from "./problems.ts";
 import { VerifyRun } from "./run.ts";
@@ -95,7 +95,8 @@ export async function verify(disk: Disk, names: readonly string[], options: Veri
     options.onSkip?.(input);
   };
   using scratch = scratchFolder(disk, options.scratchParent === undefined ? {} : { parent: options.scratchParent });
-  const settings = { ...options, threads: options.threads ?? availableParallelism(), onSkip };
+  const threads = options.threads ?? usefulThreads([...files, ...more, ...(against ?? [])].map(({ input }) => input));
+  const settings = { ...options, threads, onSkip };
   const run = new VerifyRun(disk, { files, more, against }, scratch.path, settings);
   return { ...(await run.run()), skipped };
 }
