@@ -6,7 +6,16 @@
  */
 import { basename } from "node:path";
 import { ArchiveError } from "../base/index.ts";
-import { type Candidate, CaptureSet, captureKey, type Decision, OriginalChooser, type Policy } from "../dedup/index.ts";
+import {
+  type Candidate,
+  CaptureSet,
+  captureKey,
+  type Decision,
+  namesOf,
+  namesReferredTo,
+  OriginalChooser,
+  type Policy,
+} from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { isUrl } from "./http-source.ts";
 import { LineSorter, type LineSorterOptions } from "./line-sorter.ts";
@@ -142,24 +151,13 @@ export class Planner implements Disposable {
 
   private note(line: ManifestLine): void {
     const { uri, date } = line;
-    if (line.flags.includes("revisit")) this.noteReferred(line);
+    if (line.flags.includes("revisit")) for (const name of namesReferredTo(uri, line.original)) this.referred.add(name);
     if (uri === undefined || date === undefined) return;
     const key = captureKey(uri, date);
     const seen = this.captures.add(key);
     // Replay joins a revisit's header with whatever it finds there, another revisit included: it has to be stored alike.
     const seenSame = this.contents.add(`${key} ${line.digest} ${line.extension ?? 0} ${line.framing}`);
     if (seen && !seenSame) this.ambiguous.add(key);
-  }
-
-  private noteReferred({ uri, original }: ManifestLine): void {
-    if (original?.id !== undefined) this.referred.add(original.id);
-    if (original?.uri !== undefined && original.date !== undefined) {
-      this.referred.add(captureKey(original.uri, original.date));
-      return;
-    }
-    // Old revisits tell a digest at most, in whatever algorithm: they mean some capture of their own URI.
-    const meant = original?.uri ?? uri;
-    if (meant !== undefined) this.referred.add(meant);
   }
 
   /** The lines that were added with what was decided, those of one payload together. May be called once. */
@@ -248,7 +246,7 @@ export class Planner implements Disposable {
       known: flags.includes(KNOWN_FLAG),
       // An ARC file has no revisits, and a WACZ cannot be changed in one place.
       fixed: flags.includes("arc") || line.file.includes("!") || isUrl(line.file),
-      referred: [key, id, uri].some((name) => name !== undefined && this.referred.has(name)),
+      referred: namesOf({ uri, date, id }).some((name) => this.referred.has(name)),
       ambiguous: key !== undefined && this.ambiguous.has(key),
     };
   }

@@ -16,6 +16,8 @@ export interface SurveyedCapture {
   readonly framing: Framing;
   /** In a sketch a hash of it. */
   readonly uri: string;
+  /** Of the record; not in a sketch. */
+  readonly id: string | undefined;
   /** Bytes that the record takes in its file. */
   readonly length: number;
   /** Bytes that would be saved if a revisit stood there instead, as far as can be told. */
@@ -56,14 +58,14 @@ export function hashUri(uri: string): string {
 
 /** Lines of one payload sort by date, file and offset, as deduplication takes them. */
 export function formatCapture(capture: SurveyedCapture): string {
-  const { cluster, identity, date, place, framing, uri, length, saving, damaged, fixed } = capture;
+  const { cluster, identity, date, place, framing, uri, id, length, saving, damaged, fixed } = capture;
   const flags = `${framing === "plain" ? "p" : "c"}${damaged ? "d" : ""}${fixed ? "f" : ""}`;
   const columns = `${formatColumn(date)}\t${place}\t${flags}\t${length}\t${saving}\t${formatColumn(uri)}`;
-  return `${cluster}\t${identity}\t${columns}`;
+  return `${cluster}\t${identity}\t${columns}${id === undefined ? "" : `\t${formatColumn(id)}`}`;
 }
 
 export function parseCapture(line: string): SurveyedCapture {
-  const [cluster, identity, date, place, flags, length, saving, uri] = line.split("\t");
+  const [cluster, identity, date, place, flags, length, saving, uri, id] = line.split("\t");
   return {
     cluster: cluster!,
     identity: identity!,
@@ -71,6 +73,7 @@ export function parseCapture(line: string): SurveyedCapture {
     place: place!,
     framing: flags!.startsWith("p") ? "plain" : "chunked",
     uri: uri!,
+    id,
     length: Number(length),
     saving: Number(saving),
     damaged: flags!.includes("d"),

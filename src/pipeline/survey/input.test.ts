@@ -35,6 +35,7 @@ function surveyOf(input: Uint8Array | ByteSource, rate = 1, seed = 1) {
       {
         onSketch: () => sketches++,
         onCapture: (line) => void captures.push(line),
+        onReferred: () => {},
         onWarning: (warning) => void warnings.push(warning),
         onProgress: () => {},
       },

@@ -4,11 +4,13 @@
  * says which records are in the sample.
  */
 import { isDamage, type Warning } from "../../base/index.ts";
+import { namesReferredTo } from "../../dedup/index.ts";
 import {
   type ByteSource,
   type Framing,
   type RecordOpening,
   type RecordScan,
+  refersToOf,
   scanRecord,
   WarcReader,
   WarcRecord,
@@ -32,6 +34,8 @@ export interface InputSurveyEvents {
   onSketch(line: string): void;
   /** What was found by reading one that is in the sample. */
   onCapture(line: string): void;
+  /** A revisit refers to the record that answers to this name. */
+  onReferred(name: string): void;
   onWarning(warning: Warning): void;
   /** Now and then: offset reached and records done. */
   onProgress(offset: number, records: number): void;
@@ -226,7 +230,10 @@ class InputSurvey {
     const { counts } = this;
     const { type } = record;
     if (type === "response" || type === "resource") counts.responses++;
-    else if (type === "revisit") counts.revisits++;
+    else if (type === "revisit") {
+      counts.revisits++;
+      for (const name of namesReferredTo(record.uri, refersToOf(record))) this.events.onReferred(name);
+    }
     counts.contentBytes += record.headers.text.length + (record.blockSize ?? 0);
     counts.decodedBytes += decodedBytes;
     if (++counts.records % PROGRESS_RECORDS === 0) this.events.onProgress(record.offset, counts.records);
@@ -297,6 +304,7 @@ class InputSurvey {
       place: placeOf(this.options.order, record.offset),
       framing,
       uri: hashUri(uri),
+      id: undefined,
       length,
       saving: estimateSaving(length, record.headers.text.length + httpSize, uri, compressed),
       damaged: false,
@@ -307,6 +315,6 @@ class InputSurvey {
     this.events.onSketch(formatCapture(sketch));
     if (scan === undefined) return;
     const identity = identityOf(scan.payloadDigests[0]!, scan.payloadSize);
-    this.events.onCapture(formatCapture({ ...sketch, identity, framing: scan.framing, uri, damaged }));
+    this.events.onCapture(formatCapture({ ...sketch, identity, framing: scan.framing, uri, id: record.id, damaged }));
   }
 }

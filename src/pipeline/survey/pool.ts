@@ -15,6 +15,7 @@ import type { SurveyMessage, SurveyOrder, SurveyWorkerStart } from "./survey-wor
 export interface SurveyPoolEvents {
   onSketch(line: string): void;
   onCapture(line: string): void;
+  onReferred(name: string): void;
   /** Damage. */
   onWarning(warning: Warning): void;
   onProgress(progress: RunProgress): void;
@@ -40,6 +41,7 @@ export async function runSurveyJobs(
     const result = await doSurveyJob(disk, job, {
       onSketch: (line) => events.onSketch(line),
       onCapture: (line) => events.onCapture(line),
+      onReferred: (name) => events.onReferred(name),
       onWarning: (warning) => {
         if (isDamage(warning)) events.onWarning(warning);
       },
@@ -139,6 +141,7 @@ class SurveyPool implements AsyncDisposable {
         Atomics.notify(taken, 0);
         for (const line of message.sketches) this.events.onSketch(line);
         for (const line of message.captures) this.events.onCapture(line);
+        for (const name of message.referred) this.events.onReferred(name);
         this.progress.tell(index, message.offset, message.records);
         return;
       case "warning":

@@ -23,6 +23,7 @@ export type SurveyMessage =
       readonly index: number;
       readonly sketches: readonly string[];
       readonly captures: readonly string[];
+      readonly referred: readonly string[];
       readonly offset: number;
       readonly records: number;
     }
@@ -47,25 +48,28 @@ let sent = 0;
 async function work({ index, job }: SurveyOrder): Promise<void> {
   let sketches: string[] = [];
   let captures: string[] = [];
+  let referred: string[] = [];
   let warnings = 0;
   const flush = (offset: number, records: number) => {
     for (let seen = Atomics.load(taken, 0); sent - seen >= AHEAD_MAX; seen = Atomics.load(taken, 0)) {
       Atomics.wait(taken, 0, seen);
     }
     sent++;
-    port.postMessage({ kind: "lines", index, sketches, captures, offset, records } satisfies SurveyMessage);
+    port.postMessage({ kind: "lines", index, sketches, captures, referred, offset, records } satisfies SurveyMessage);
     sketches = [];
     captures = [];
+    referred = [];
   };
   const result = await doSurveyJob(nodeDisk, job, {
     onSketch: (line) => void sketches.push(line),
     onCapture: (line) => void captures.push(line),
+    onReferred: (name) => void referred.push(name),
     onWarning: (warning) => {
       if (!isDamage(warning) || ++warnings > WARNINGS_MAX) return;
       port.postMessage({ kind: "warning", index, warning } satisfies SurveyMessage);
     },
     onProgress: (offset, records) => {
-      if (sketches.length > LINES_MAX) flush(offset, records);
+      if (sketches.length + referred.length > LINES_MAX) flush(offset, records);
     },
   });
   flush(job.input.size ?? 0, result.counts.records);

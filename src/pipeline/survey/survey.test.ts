@@ -74,6 +74,23 @@ describe("a survey of several files", () => {
     expect(report.sameUrl.saved.value + report.otherUrl.saved.value).toBe(report.saved.value);
   });
 
+  it.each([
+    ["by URI and date", "WARC-Refers-To-Target-URI: http://example.org/b\r\nWARC-Refers-To-Date: 2002-05-05T05:05:05Z"],
+    ["by the URI that it shares", "WARC-Payload-Digest: md5:cut"],
+  ])("leaves a duplicate where a revisit refers to it: %s", async (_, fields) => {
+    const lines = ["WARC/1.0", "WARC-Type: revisit", "WARC-Target-URI: http://example.org/b"];
+    const rest = ["WARC-Date: 2009-05-05T05:05:05Z", fields, "Content-Length: 0"];
+    const revisit = gzipSync(`${[...lines, ...rest].join("\r\n")}\r\n\r\n\r\n\r\n`);
+    const disk = diskWith({
+      "a.warc.gz": Buffer.concat([capture("a", 2001, page), capture("b", 2002, page), capture("c", 2003, page)]),
+      "b.warc.gz": revisit,
+    });
+    const report = await surveyOf(disk);
+    expect(report.revisits).toBe(1);
+    expect(report.duplicates.records).toEqual({ value: 1, low: 1, high: 1 });
+    expect(report.kept).toEqual({ referred: 1 });
+  });
+
   it("does not mistake one content's URLs for another's", async () => {
     const [one, two] = ["one ", "two "].map((text) => text.repeat(300));
     const disk = diskWith({

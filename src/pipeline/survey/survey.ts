@@ -73,6 +73,7 @@ export async function surveyInputs(
   await runSurveyJobs(disk, jobs, threads, {
     onSketch: tally.addSketch,
     onCapture: tally.addCapture,
+    onReferred: tally.addReferred,
     onWarning: (warning) => options.onWarning?.(warning),
     onProgress: (progress) => options.onProgress?.(progress),
     onDone: (input, { counts: part, error }) => {

@@ -2,7 +2,7 @@
  * Gathers what a survey kept of the records of all files, and counts duplicates cluster by cluster: for every cluster
  * what the openings suggest, for those of the sample what was found. Any number of records in bounded memory.
  */
-import { type Candidate, type KeptReason, OriginalChooser } from "../../dedup/index.ts";
+import { type Candidate, CaptureSet, type KeptReason, namesOf, OriginalChooser } from "../../dedup/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import { LineSorter, type LineSorterOptions } from "../line-sorter.ts";
 import { parseCapture, type SurveyedCapture } from "./capture.ts";
@@ -30,12 +30,15 @@ export interface TallyResult {
   readonly kept: ReadonlyMap<KeptReason, number>;
 }
 
+/** Names that are told apart from all others, or nearly so: more are taken for some that they are not. */
+const REFERRED_MAX = 4_000_000;
 /** There are two sorters. */
 const MEMORY_DEFAULT = 24 << 20;
 
 export class SurveyTally implements Disposable {
   private readonly sketches: LineSorter;
   private readonly captures: LineSorter;
+  private readonly referred = new CaptureSet(REFERRED_MAX);
 
   constructor(disk: Disk, options: LineSorterOptions = {}) {
     const sorting = { memoryBytes: MEMORY_DEFAULT, ...options };
@@ -47,13 +50,16 @@ export class SurveyTally implements Disposable {
 
   readonly addCapture = (line: string): void => this.captures.add(line);
 
+  readonly addReferred = (name: string): void => void this.referred.add(name);
+
   /** May be called once, when all has been added. */
   count(sampler: PayloadSampler): TallyResult {
     const sums = Object.fromEntries(FIGURES.map((figure) => [figure, new FigureSums()]));
     const sketches = new Cursor(this.sketches);
     const captures = new Cursor(this.captures);
-    const suggesting = new DuplicateCounter();
-    const finding = new DuplicateCounter();
+    // What a sketch suggests may be too much.
+    const suggesting = new DuplicateCounter(undefined);
+    const finding = new DuplicateCounter(this.referred);
     let clusters = 0;
     let clustersRead = 0;
     for (let cluster = sketches.cluster; cluster !== undefined; cluster = sketches.cluster) {
@@ -138,6 +144,12 @@ class DuplicateCounter {
   readonly kept = new Map<KeptReason, number>();
   private readonly chooser = new OriginalChooser<Candidate>({});
   private readonly uris = new Set<string>();
+  private readonly referred: CaptureSet | undefined;
+
+  /** Names of records that revisits refer to, which have to stay. */
+  constructor(referred: CaptureSet | undefined) {
+    this.referred = referred;
+  }
 
   /** Counts the duplicates of a cluster, which the cursor has come to, and moves the cursor behind it. */
   count(cursor: Cursor, cluster: string): Figures {
@@ -158,7 +170,9 @@ class DuplicateCounter {
   private decide(capture: SurveyedCapture, figures: Figures): void {
     const { framing, date, uri, length, saving, damaged, fixed } = capture;
     this.records++;
-    const candidate = { uri, date, framing, length, damaged, fixed, mime: undefined, payloadSize: undefined };
+    const referred = namesOf(capture).some((name) => this.referred?.has(name) === true);
+    const facts = { uri, date, framing, length, damaged, fixed, referred };
+    const candidate = { ...facts, mime: undefined, payloadSize: undefined };
     const decision = this.chooser.decide(candidate);
     if (decision.kind === "kept") {
       this.kept.set(decision.reason, (this.kept.get(decision.reason) ?? 0) + 1);
