@@ -180,8 +180,6 @@ export class DedupRun {
         for (const line of wholeLines(text)) take(line, "manifest");
       },
     );
-    // The files are read: there is room for the threads of the next stages to start while this one sorts.
-    this.pool.prepare(this.inputs.length);
     const left = this.takeFindings();
     if (left.size > 0 || planner.isOverfull) this.planning.forget();
     const keep = keptLine(left);
@@ -192,7 +190,7 @@ export class DedupRun {
     groups: readonly { readonly group: readonly Input[]; readonly part: string }[],
     onText: (text: string | Uint8Array) => void,
   ): Promise<void> {
-    const { disk, job, threads } = this;
+    const { disk, job, pool, threads } = this;
     const inputs = groups.flatMap(({ group }) => group);
     if (inputs.length === 0) return;
     using parts = new GroupParts(disk, job, groups);
@@ -203,6 +201,7 @@ export class DedupRun {
       { kind: "manifest", options: { digest, revisits: true } },
       {
         threads,
+        pool,
         onText: (text) => {
           parts.write(text);
           onText(text);

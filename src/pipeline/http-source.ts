@@ -2,7 +2,8 @@
  * A file behind a URL as a source that answers at once: each read is a range request. The request is made by a thread of
  * its own while this one waits, so that all that reads from a disk reads from a server as well.
  */
-import type { Worker } from "node:worker_threads";
+import { createRequire } from "node:module";
+import type * as WorkerThreads from "node:worker_threads";
 import { ArchiveError } from "../base/index.ts";
 import type { ByteSource } from "../warc/index.ts";
 
@@ -26,14 +27,14 @@ export function isUrl(path: string): boolean {
   return /^https?:\/\//i.test(path);
 }
 
-let thread: Worker | undefined;
+let thread: WorkerThreads.Worker | undefined;
 let shared: SharedArrayBuffer | undefined;
 
 /** Asks the thread and waits. Returns the length of the answer, whose bytes are in the shared memory. */
 function ask(url: string, start: number, length: number): { length: number; bytes: Uint8Array } {
   if (thread === undefined) {
     // Loaded here: every command comes through this file, and few ask a server.
-    const threads = process.getBuiltinModule("node:worker_threads");
+    const threads = createRequire(import.meta.url)("node:worker_threads") as typeof WorkerThreads;
     thread = new threads.Worker(new URL("./http-source-worker.js", import.meta.url));
     thread.unref();
   }

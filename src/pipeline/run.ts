@@ -7,11 +7,14 @@ import { ArchiveError, type Warning } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import type { Input, SkippedInput } from "./inputs.ts";
 import { type Part, runPart, splitInput, wholePart } from "./part.ts";
+import type { StageThreads } from "./stage-pool.ts";
 import { createTask, type RecordTask, type TaskRequest } from "./task.ts";
 import { WorkerPool } from "./worker-pool.ts";
 
 export interface RunOptions {
   readonly threads: number;
+  /** Threads that are there already, of which the run may take as many; else it starts its own. */
+  readonly pool?: StageThreads | undefined;
   readonly onText: (text: string | Uint8Array) => void;
   readonly onWarning?: (warning: Warning) => void;
   readonly onSkip?: (skipped: SkippedInput) => void;
@@ -43,7 +46,8 @@ export async function runTask(
   const gatherer = new Gatherer(inputs, options);
   if (options.threads > 1) {
     const parts = inputs.flatMap((input) => splitOrWhole(disk, input));
-    await using pool = new WorkerPool(Math.min(options.threads, parts.length), request);
+    const threads = Math.min(options.threads, parts.length);
+    await using pool = new WorkerPool(options.pool?.lend(threads) ?? threads, request);
     await pool.run(parts, gatherer);
   } else {
     const task = await createTask(request);

@@ -64,6 +64,13 @@ export class StageThreads implements AsyncDisposable {
     while (this.threads.length < Math.min(this.count, jobs)) this.threads.push(this.start());
   }
 
+  /** Some threads for something else, as long as no jobs are done; absent where there is one thread, which is this one. */
+  lend(most: number): readonly Worker[] | undefined {
+    if (this.count === 1) return undefined;
+    this.prepare(most);
+    return this.threads.slice(0, most);
+  }
+
   async run<J extends StageJob>(jobs: readonly J[], events: StagePoolEvents<J>): Promise<void> {
     if (this.count === 1) await runHere(this.disk, jobs, events);
     else if (jobs.length > 0) {

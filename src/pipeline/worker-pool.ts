@@ -11,7 +11,7 @@ import type { Part } from "./part.ts";
 import type { Gatherer } from "./run.ts";
 import type { TaskRequest } from "./task.ts";
 import { THREAD_LIMITS } from "./thread-memory.ts";
-import type { PartOrder, WorkerMessage, WorkerStart } from "./worker-protocol.ts";
+import type { LentStart, PartOrder, WorkerMessage, WorkerStart } from "./worker-protocol.ts";
 
 interface Slot {
   part: Part;
@@ -26,6 +26,8 @@ interface Slot {
 interface PoolWorker {
   readonly thread: Worker;
   readonly taken: Int32Array;
+  /** Gives the thread back, or ends it. */
+  readonly leave: () => unknown;
 }
 
 export class WorkerPool implements AsyncDisposable {
@@ -40,22 +42,37 @@ export class WorkerPool implements AsyncDisposable {
   private gatherer: Gatherer | undefined;
   private settle: { resolve: () => void; reject: (error: unknown) => void } | undefined;
 
-  constructor(threads: number, request: TaskRequest) {
+  /** On threads of its own, of which it is told how many; or on some of `stage-pool.ts` that have nothing else to do. */
+  constructor(threads: number | readonly Worker[], request: TaskRequest) {
     this.request = request;
-    this.workers = Array.from({ length: threads }, () => this.startWorker());
+    this.workers =
+      typeof threads === "number"
+        ? Array.from({ length: threads }, () => this.startWorker())
+        : threads.map((thread) => this.borrowWorker(thread));
   }
 
   private startWorker(): PoolWorker {
-    const taken = new SharedArrayBuffer(4);
-    const workerData: WorkerStart = { request: this.request, taken };
+    const workerData: WorkerStart = { request: this.request, taken: new SharedArrayBuffer(4) };
     const thread = new Worker(new URL("./record-worker.js", import.meta.url), {
       workerData,
       resourceLimits: THREAD_LIMITS,
     });
-    thread.on("message", (message: WorkerMessage) => this.guard(() => this.receive(message)));
-    thread.on("error", (error) => this.settle?.reject(error));
-    return { thread, taken: new Int32Array(taken) };
+    return this.take(thread, workerData, () => thread.terminate());
   }
+
+  private borrowWorker(thread: Worker): PoolWorker {
+    const start: WorkerStart = { request: this.request, taken: new SharedArrayBuffer(4) };
+    thread.postMessage({ start } satisfies LentStart);
+    return this.take(thread, start, () => thread.off("message", this.onMessage).off("error", this.onError));
+  }
+
+  private take(thread: Worker, { taken }: WorkerStart, leave: () => unknown): PoolWorker {
+    thread.on("message", this.onMessage).on("error", this.onError);
+    return { thread, taken: new Int32Array(taken), leave };
+  }
+
+  private readonly onMessage = (message: WorkerMessage) => this.guard(() => this.receive(message));
+  private readonly onError = (error: unknown) => this.settle?.reject(error);
 
   async run(parts: readonly Part[], gatherer: Gatherer): Promise<void> {
     this.gatherer = gatherer;
@@ -169,6 +186,6 @@ export class WorkerPool implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const all = this.spare === undefined ? this.workers : [...this.workers, this.spare];
-    await Promise.all(all.map((worker) => worker.thread.terminate()));
+    await Promise.all(all.map(({ leave }) => leave()));
   }
 }

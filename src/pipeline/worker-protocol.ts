@@ -9,6 +9,11 @@ export interface WorkerStart {
   readonly taken: SharedArrayBuffer;
 }
 
+/** To a thread that was started for something else: the same. */
+export interface LentStart {
+  readonly start: WorkerStart;
+}
+
 /** To a worker: do this part. */
 export interface PartOrder {
   readonly job: number;
