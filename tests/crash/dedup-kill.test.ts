@@ -15,6 +15,9 @@ const KILLED = 50;
 const KILLS_MAX = 3;
 /** Before this the process has hardly begun. */
 const START_MS = 100;
+/** Files are rewritten in less than this, of which few moments that were taken at random would be. */
+const REWRITING_MS = 40;
+const WATCH_MS = 2;
 const MODES = ["-o", "--in-place"] as const;
 type Mode = (typeof MODES)[number];
 
@@ -75,18 +78,26 @@ function ledgersOf({ result }: Trial): string[] {
   return namesBelow(folder).map((name) => readFileSync(join(folder, name), "utf8").replace(/^.*\n/, ""));
 }
 
-/** Runs the command and kills it after a while; false where it was done before. */
-async function isKilled(args: readonly string[], afterMs: number): Promise<boolean> {
+/** Runs the command and kills it so long after a moment, or after its start; false where it was done before. */
+async function isKilled(args: readonly string[], afterMs: number, moment?: () => boolean): Promise<boolean> {
   const child = startHolotype(args);
   const ended = new Promise<{ exit: number | null; signal: string | null }>((resolve) =>
     child.on("close", (exit, signal) => resolve({ exit, signal })),
   );
   child.stdout.resume();
-  child.stderr.resume();
-  const timer = setTimeout(() => child.kill("SIGKILL"), afterMs);
+  let told = "";
+  child.stderr.on("data", (bytes: Buffer) => {
+    told += bytes.toString();
+  });
+  const kill = () => child.kill("SIGKILL");
+  let timer = moment === undefined ? setTimeout(kill, afterMs) : undefined;
+  const watch = setInterval(() => {
+    if (timer === undefined && moment!()) timer = setTimeout(kill, afterMs);
+  }, WATCH_MS);
   const { exit, signal } = await ended;
   clearTimeout(timer);
-  if (signal === null) expect(exit).toBe(0);
+  clearInterval(watch);
+  if (signal === null) expect(exit, told).toBe(0);
   return signal !== null;
 }
 
@@ -141,7 +152,10 @@ describe("dedup that is killed", () => {
       while (killed < KILLS_MAX && !isDone) {
         // A run that goes on has less to do.
         const span = (durationMs - START_MS) / (killed + 1);
-        isDone = !(await isKilled(trial.args, START_MS + dice.below(span)));
+        isDone =
+          number % 5 === 4
+            ? !(await isKilled(trial.args, dice.below(REWRITING_MS), () => isRewriting(trial)))
+            : !(await isKilled(trial.args, START_MS + dice.below(span)));
         if (isDone) break;
         killed++;
         if (isRewriting(trial)) inTheMiddle++;
