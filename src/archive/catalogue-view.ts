@@ -189,12 +189,16 @@ export class CatalogueView {
 
   /** Whether a record with this mark was removed: the one with this payload, or any where that is not known. */
   isRemoved(mark: Buffer, digest: Buffer | undefined): boolean {
-    const bytes = this.get(tableKey(Table.removed, latin1(mark)));
-    if (bytes === undefined || digest === undefined) return bytes !== undefined;
-    for (let at = 0; at < bytes.length; at += DIGEST_HALF) {
-      if (digest.equals(bytes.subarray(at, at + DIGEST_HALF))) return true;
-    }
-    return false;
+    if (digest === undefined) return this.get(tableKey(Table.removed, latin1(mark))) !== undefined;
+    return this.removedDigests(mark).some((removed) => removed.equals(digest));
+  }
+
+  /** The payloads of records with this mark that were removed; zeros stand for one that was not known. */
+  removedDigests(mark: Buffer): Buffer[] {
+    const bytes = this.get(tableKey(Table.removed, latin1(mark))) ?? NOTHING;
+    const digests: Buffer[] = [];
+    for (let at = 0; at < bytes.length; at += DIGEST_HALF) digests.push(bytes.subarray(at, at + DIGEST_HALF));
+    return digests;
   }
 
   /** Whether a record that is no capture is there. */

@@ -165,10 +165,7 @@ export class Catalogue extends CatalogueView {
   markRemoved(mark: Buffer, digest: Buffer | undefined, isRemoved: boolean): void {
     const key = tableKey(Table.removed, latin1(mark));
     const own = digest ?? UNKNOWN_DIGEST;
-    const bytes = this.get(key) ?? NOTHING;
-    const others: Buffer[] = [];
-    for (let at = 0; at < bytes.length; at += DIGEST_HALF) others.push(bytes.subarray(at, at + DIGEST_HALF));
-    const left = others.filter((other) => !other.equals(own));
+    const left = this.removedDigests(mark).filter((other) => !other.equals(own));
     if (isRemoved) left.push(own);
     this.put(key, left.length === 0 ? undefined : Buffer.concat(left));
   }

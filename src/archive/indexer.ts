@@ -6,18 +6,21 @@ import { type Clock, formatDigest, parseDigest } from "../base/index.ts";
 import { timeOfDate } from "../dedup/index.ts";
 import { type CaptureFacts, factsOf, type RecordFacts } from "../pipeline/index.ts";
 import type { TimelineWriter } from "../temporal/index.ts";
+import { judgeDigest, scanRecord } from "../warc/index.ts";
 import { type CaptureKey, timeOf, urlHash, waitForCapture, waitForClaim, waitForUrl } from "./capture-key.ts";
 import {
   archiveKey,
   type CaptureKind,
   type CaptureRow,
   DIGEST_HALF,
+  hasSameId,
   type OriginalRow,
   type RecordPlace,
   recordMark,
 } from "./capture-row.ts";
 import { type Catalogue } from "./catalogue.ts";
 import { type Framing } from "./catalogue-keys.ts";
+import type { FoundCapture } from "./catalogue-view.ts";
 import { type Content, contentIdentity, encodeContent } from "./content.ts";
 import { removalMark } from "./removal-mark.ts";
 import type { RecordShelf } from "./segments.ts";
@@ -202,7 +205,7 @@ export class Indexer {
     const claimed = claim === undefined ? undefined : catalogue.digestOf(claim);
     if (claimed !== undefined) return this.resolved(claimed);
     if (refersTo?.uri !== undefined && refersTo.date !== undefined) {
-      const found = this.resolveByCapture(refersTo.uri, refersTo.date, claim);
+      const found = this.resolveByCapture(capture, refersTo.uri, refersTo.date);
       if (found !== undefined) return found;
     }
     const tellsNothing = claim === undefined && refersTo?.uri === undefined && refersTo?.date === undefined;
@@ -219,36 +222,59 @@ export class Indexer {
     return original === undefined ? undefined : { digest, original };
   }
 
-  private resolveByCapture(uri: string, date: string, claim: string | undefined): Resolved | undefined {
-    const timeMs = timeOfDate(date);
+  private resolveByCapture(capture: CaptureFacts, uri: string, date: string): Resolved | undefined {
+    const timeMs = referredTime(capture, date);
     if (timeMs === undefined) return undefined;
-    const url = urlHash(archiveKey(uri));
-    const second = Math.floor(timeMs / 1000) * 1000;
-    const exact = this.catalogue.capturesAt(url, timeMs);
-    const found =
-      exact.length > 0
-        ? exact
-        : [...this.catalogue.capturesBefore(url, second + 1000)].filter((each) => each.timeMs >= second);
-    const removed = this.catalogue.digestOf(momentClaim(archiveKey(uri), timeMs));
-    if (removed !== undefined) return this.resolved(removed);
-    for (const { row } of found) {
-      const resolved = row.digest === undefined ? undefined : this.resolved(row.digest);
-      if (resolved !== undefined && this.isClaimed(resolved, claim)) return resolved;
+    const { named, others } = this.referredTo(archiveKey(uri), timeMs, capture.refersTo?.id);
+    let likely: Resolved | undefined;
+    for (const [i, resolved] of [...named, ...others].entries()) {
+      const fit = this.fitOf(resolved, capture.claim);
+      if (fit === "proven") return resolved;
+      // One of ours means the record with that id and no other, which may be still to come.
+      const isMeant = i < named.length || capture.isOurs !== true || capture.refersTo?.id === undefined;
+      if (fit === "possible" && isMeant) likely ??= resolved;
     }
-    return undefined;
+    return likely;
   }
 
-  /** Whether the payload may be the one with this digest; where only its bytes could tell, they are asked. */
-  private isClaimed({ digest, original }: Resolved, claim: string | undefined): boolean {
-    if (claim === undefined) return true;
-    const wanted = parseDigest(claim);
-    if (wanted === undefined) return true;
+  /** What was captured at a moment, or else in its second: under the id that is asked for, and the others. */
+  private referredTo(key: string, timeMs: number, id: string | undefined) {
+    const { catalogue } = this;
+    const url = urlHash(key);
+    const second = Math.floor(timeMs / 1000) * 1000;
+    const exact = catalogue.capturesAt(url, timeMs);
+    const isExact = exact.length > 0;
+    const found = isExact
+      ? exact
+      : [...catalogue.capturesBefore(url, second + 1000)].filter((each) => each.timeMs >= second);
+    const mark = recordMark(id, undefined);
+    const isNamed = ({ row }: FoundCapture) => isExact && id !== undefined && hasSameId(row, mark);
+    // What was removed may be kept for others.
+    const removed = catalogue.removedDigests(removalMark(key, timeMs, id));
+    const removedThen = catalogue.digestOf(momentClaim(key, timeMs));
+    const resolve = (digests: readonly (Buffer | undefined)[]) =>
+      digests.flatMap((digest) => (digest === undefined ? undefined : this.resolved(digest)) ?? []);
+    return {
+      named: resolve([...found.filter(isNamed).map(({ row }) => row.digest), ...removed]),
+      others: resolve([removedThen, ...found.filter((each) => !isNamed(each)).map(({ row }) => row.digest)]),
+    };
+  }
+
+  /** Whether the payload is the one with this digest; where only its bytes could tell, they are asked. */
+  private fitOf({ digest, original }: Resolved, claim: string | undefined): "proven" | "possible" | "none" {
+    const wanted = claim === undefined ? undefined : parseDigest(claim);
+    if (wanted === undefined) return "possible";
     if (wanted.algorithm === "sha256")
-      return wanted.hex === Buffer.concat([digest, original.digestRest]).toString("hex");
-    const { claim: own, lies } =
-      this.shelf.read(original.place, (record) => factsOf(record, "", () => {})).capture ?? {};
-    if (own === undefined || lies === true || parseDigest(own)?.algorithm !== wanted.algorithm) return true;
-    return own === formatDigest(wanted);
+      return wanted.hex === Buffer.concat([digest, original.digestRest]).toString("hex") ? "proven" : "none";
+    const { algorithm } = wanted;
+    const { own, scan } = this.shelf.read(original.place, (record) => {
+      const own = parseDigest(record.payloadDigest ?? "");
+      return { own, scan: scanRecord(record, { payload: [algorithm], stored: [algorithm] }) };
+    });
+    const isTrue = (text: string) => ["transferred", "stored"].includes(judgeDigest(text, scan));
+    if (isTrue(formatDigest(wanted))) return "proven";
+    // One that says nothing, or nothing true, may have been told by another measure.
+    return own?.algorithm === algorithm && isTrue(formatDigest(own)) ? "none" : "possible";
   }
 
   /** Revisits that came before what they refer to. */
@@ -301,11 +327,17 @@ function momentClaim(key: string, timeMs: number): string {
   return `at ${Math.floor(timeMs / 1000)} ${key}`;
 }
 
+/** What has a date that cannot be read is filed under 1970, and a revisit of ours may refer to it. */
+function referredTime({ isOurs }: CaptureFacts, date: string): number | undefined {
+  return timeOfDate(date) ?? (isOurs === true ? 0 : undefined);
+}
+
 /** One that tells nothing of what it refers to waits for any capture of its own URL. */
-function waitsOf({ claim, refersTo }: CaptureFacts, key: string): string[] {
+function waitsOf(capture: CaptureFacts, key: string): string[] {
+  const { claim, refersTo } = capture;
   const waits: string[] = [];
   if (claim !== undefined) waits.push(waitForClaim(claim));
-  const timeMs = refersTo?.date === undefined ? undefined : timeOfDate(refersTo.date);
+  const timeMs = refersTo?.date === undefined ? undefined : referredTime(capture, refersTo.date);
   if (refersTo?.uri !== undefined && timeMs !== undefined) waits.push(waitForCapture(archiveKey(refersTo.uri), timeMs));
   if (waits.length === 0) waits.push(waitForUrl(key));
   return waits;

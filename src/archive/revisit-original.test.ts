@@ -1,0 +1,95 @@
+/** Revisits lead to the payload that they stand for, whatever else was captured, or removed, around their originals. */
+import { describe, expect, it } from "vitest";
+import { digestOf } from "../base/index.ts";
+import { diagnose, makeInput, openReader, openWriter, rebuild } from "../testing/archive-fixture.ts";
+import { type CaptureText, captureBytes, noise } from "../testing/capture-text.ts";
+import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
+
+const COPY = "http://copy.example/";
+const [OWN, OTHER] = [noise("own", 900), noise("other", 900)];
+
+/** A capture whose header says nothing of its payload: only its URL, date and id tell it from others. */
+function silent(date: string, payload: Buffer, id: string): Buffer {
+  return captureBytes({ uri: "http://a.example/", date, version: "WARC/1.1", payload, digest: "none", id });
+}
+
+function copyOf(payload: Buffer, text: Partial<CaptureText> = {}): Buffer {
+  return captureBytes({ uri: COPY, date: "2020-01-02T00:00:00Z", payload, ...text });
+}
+
+async function filled(records: readonly Buffer[]): Promise<ForgetfulDisk> {
+  const disk = new ForgetfulDisk();
+  await using writer = openWriter(disk, { segmentSizeBytes: 1 });
+  for (const record of records) await writer.add([makeInput(disk, [record])]);
+  return disk;
+}
+
+async function payloadOfCopy(disk: ForgetfulDisk): Promise<Buffer | undefined> {
+  await using archive = await openReader(disk);
+  const [copy] = archive.captures(COPY);
+  expect(copy?.row.kind).toBe("replaced");
+  return copy && archive.reader.payloadBytes(copy);
+}
+
+async function removePayload(disk: ForgetfulDisk, payload: Buffer): Promise<void> {
+  await using writer = openWriter(disk);
+  await writer.remove({ sha256: digestOf("sha256", payload).hex }, { reason: "a test" });
+}
+
+describe("a duplicate after a rebuild", () => {
+  it("leads to its own original, of two of one moment", async () => {
+    const date = "2020-01-01T00:00:00Z";
+    const disk = await filled([silent(date, OTHER, "urn:1"), silent(date, OWN, "urn:2"), copyOf(OWN)]);
+    expect(await payloadOfCopy(disk)).toEqual(OWN);
+    await rebuild(disk);
+    expect(await payloadOfCopy(disk)).toEqual(OWN);
+    expect(await diagnose(disk)).toEqual([]);
+  });
+
+  it("leads to its own original, where that stands behind it and another comes first", async () => {
+    const date = "2020-01-01T00:00:00Z";
+    const gone = captureBytes({ uri: "http://gone.example/", date, payload: noise("gone", 900) });
+    const records = [gone, silent(date, OTHER, "urn:1"), silent(date, OWN, "urn:2"), copyOf(OWN)];
+    const disk = new ForgetfulDisk();
+    {
+      await using writer = openWriter(disk, { segmentSizeBytes: 3000 });
+      await writer.add([makeInput(disk, records)]);
+      await writer.remove({ url: "http://gone.example/" }, { reason: "a test" });
+      // What is alive of the first segment goes to the end.
+      writer.compact();
+    }
+    await rebuild(disk);
+    expect(await payloadOfCopy(disk)).toEqual(OWN);
+  });
+
+  it("does not lead to what was removed from the same second", async () => {
+    const records = [
+      silent("2020-01-01T00:00:00.100Z", OTHER, "urn:1"),
+      silent("2020-01-01T00:00:00.900Z", OWN, "urn:2"),
+      copyOf(OWN),
+    ];
+    const disk = await filled(records);
+    await removePayload(disk, OTHER);
+    await rebuild(disk);
+    expect(await payloadOfCopy(disk)).toEqual(OWN);
+  });
+
+  it("leads to its own original though that was removed, and not to what stayed from the same moment", async () => {
+    const date = "2020-01-01T00:00:00Z";
+    const disk = await filled([silent(date, OTHER, "urn:1"), silent(date, OWN, "urn:2"), copyOf(OWN)]);
+    {
+      await using writer = openWriter(disk);
+      await writer.remove({ url: "http://a.example/" }, { reason: "a test" });
+      await writer.add([makeInput(disk, [silent(date, OTHER, "urn:1")])], { readmit: true });
+    }
+    await rebuild(disk);
+    expect(await payloadOfCopy(disk)).toEqual(OWN);
+  });
+
+  it("leads to an original whose date cannot be read", async () => {
+    const disk = await filled([silent("some day", OWN, "urn:1"), copyOf(OWN)]);
+    expect(await payloadOfCopy(disk)).toEqual(OWN);
+    await rebuild(disk);
+    expect(await payloadOfCopy(disk)).toEqual(OWN);
+  });
+});
