@@ -106,8 +106,8 @@ export class Indexer {
       sha256: capture.sha256!,
       payloadSize: capture.payloadSize!,
     });
-    if (row.kind === "replaced") return;
-    this.enterOriginal(facts, row.place);
+    if (row.kind === "replaced") this.enterClaim(claimsOf(capture)[1], row.digest!);
+    else this.enterOriginal(facts, row.place);
     this.resolveWaiting(key, timeOf(captureKey), claimsOf(capture));
   }
 
@@ -127,8 +127,11 @@ export class Indexer {
       const digestRest = bytes.subarray(DIGEST_HALF);
       catalogue.putOriginal(digest, framing, { place, payloadSize: capture.payloadSize!, digestRest, isReferable });
     }
-    const [, claim] = claimsOf(capture);
-    if (claim !== undefined && catalogue.digestOf(claim) === undefined) catalogue.putClaim(claim, digest);
+    this.enterClaim(claimsOf(capture)[1], digest);
+  }
+
+  private enterClaim(claim: string | undefined, digest: Buffer): void {
+    if (claim !== undefined && this.catalogue.digestOf(claim) === undefined) this.catalogue.putClaim(claim, digest);
   }
 
   /** The same for one whose capture was removed: what refers to it by URL and date must still find it. */
@@ -146,6 +149,7 @@ export class Indexer {
     catalogue.addCapture(captureKey, row);
     if (resolved !== undefined) {
       this.settleRevisit(captureKey, key, facts, row, resolved);
+      this.resolveWaiting(key, timeOf(captureKey), this.provenClaims(facts.capture!, resolved));
       return;
     }
     catalogue.count({ pending: 1 });
@@ -174,6 +178,14 @@ export class Indexer {
       sha256,
       payloadSize: original.payloadSize,
     });
+  }
+
+  /** The record that a revisit of ours stands for had a digest that others may refer to; it is entered if it is true. */
+  private provenClaims({ claim, isOurs }: CaptureFacts, resolved: Resolved): string[] {
+    if (isOurs !== true || claim === undefined || parseDigest(claim)?.algorithm === "sha256") return [];
+    if (this.catalogue.digestOf(claim) !== undefined || this.fitOf(resolved, claim) !== "proven") return [];
+    this.enterClaim(claim, resolved.digest);
+    return [claim];
   }
 
   private visit(
@@ -277,21 +289,24 @@ export class Indexer {
     return own?.algorithm === algorithm && isTrue(formatDigest(own)) ? "none" : "possible";
   }
 
-  /** Revisits that came before what they refer to. */
+  /** Revisits that came before what they refer to; and those that wait for one of them. */
   private resolveWaiting(key: string, timeMs: number, claims: readonly string[]): void {
     const { catalogue } = this;
     if (catalogue.state.pending === 0) return;
-    for (const wait of [...claims.map(waitForClaim), waitForCapture(key, timeMs), waitForUrl(key)]) {
+    const waits = new Set([...claims.map(waitForClaim), ...waitsForCapture(key, timeMs)]);
+    // One that is put in while it is being looked at comes up once more.
+    for (const wait of waits) {
+      waits.delete(wait);
       const waiting = catalogue.pending(wait);
       if (waiting.length === 0) continue;
-      const left = waiting.filter((captureKey) => !this.settlePending(captureKey));
+      const left = waiting.filter((captureKey) => !this.settlePending(captureKey, waits));
       catalogue.clearPending(wait);
       for (const captureKey of left) catalogue.addPending(wait, captureKey);
     }
   }
 
-  /** Whether it waits no longer. */
-  private settlePending(captureKey: CaptureKey): boolean {
+  /** Whether it waits no longer; what waits for it may come to an end then too. */
+  private settlePending(captureKey: CaptureKey, waits: Set<string>): boolean {
     const { catalogue } = this;
     const row = catalogue.capture(captureKey);
     if (row === undefined || row.digest !== undefined) return true;
@@ -301,6 +316,8 @@ export class Indexer {
     if (resolved === undefined) return false;
     this.settleRevisit(captureKey, key, facts, row, resolved);
     catalogue.count({ pending: -1 });
+    for (const wait of waitsForCapture(key, timeOf(captureKey))) waits.add(wait);
+    for (const claim of this.provenClaims(facts.capture!, resolved)) waits.add(waitForClaim(claim));
     return true;
   }
 
@@ -325,6 +342,11 @@ function claimsOf({ sha256, claim, lies, claimsStored }: CaptureFacts): string[]
 
 function momentClaim(key: string, timeMs: number): string {
   return `at ${Math.floor(timeMs / 1000)} ${key}`;
+}
+
+/** What a revisit waits for that this capture puts an end to, whatever it held. */
+function waitsForCapture(key: string, timeMs: number): string[] {
+  return [waitForCapture(key, timeMs), waitForUrl(key)];
 }
 
 /** What has a date that cannot be read is filed under 1970, and a revisit of ours may refer to it. */

@@ -1,8 +1,8 @@
 /** Revisits lead to the payload that they stand for, whatever else was captured, or removed, around their originals. */
 import { describe, expect, it } from "vitest";
-import { digestOf } from "../base/index.ts";
+import { digestOf, formatDigest } from "../base/index.ts";
 import { diagnose, makeInput, openReader, openWriter, rebuild } from "../testing/archive-fixture.ts";
-import { type CaptureText, captureBytes, noise } from "../testing/capture-text.ts";
+import { type CaptureText, captureBytes, noise, type RevisitText, revisitBytes } from "../testing/capture-text.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
 
 const COPY = "http://copy.example/";
@@ -29,6 +29,12 @@ async function payloadOfCopy(disk: ForgetfulDisk): Promise<Buffer | undefined> {
   const [copy] = archive.captures(COPY);
   expect(copy?.row.kind).toBe("replaced");
   return copy && archive.reader.payloadBytes(copy);
+}
+
+/** The payloads of all captures of the copy's URL. */
+async function copies(disk: ForgetfulDisk): Promise<Buffer[]> {
+  await using archive = await openReader(disk);
+  return [...archive.captures(COPY)].map((capture) => archive.reader.payloadBytes(capture));
 }
 
 async function removePayload(disk: ForgetfulDisk, payload: Buffer): Promise<void> {
@@ -91,5 +97,47 @@ describe("a duplicate after a rebuild", () => {
     expect(await payloadOfCopy(disk)).toEqual(OWN);
     await rebuild(disk);
     expect(await payloadOfCopy(disk)).toEqual(OWN);
+  });
+});
+
+const NOT_MODIFIED = "http://netpreserve.org/warc/1.0/revisit/server-not-modified";
+
+/** Of the copy's URL, a day later. */
+function later(text: Partial<RevisitText>): Buffer {
+  return revisitBytes({ uri: COPY, date: "2020-01-03T00:00:00Z", ...text });
+}
+
+describe("a revisit that came before its original", () => {
+  const first = captureBytes({
+    uri: "http://a.example/",
+    date: "2020-01-01T00:00:00Z",
+    payload: OWN,
+    digest: "sha256",
+  });
+  const loose = { refersTo: { uri: COPY, date: "2020-01-02T00:00:00Z" } };
+
+  it.each([
+    ["refers to it by URL and date", loose],
+    ["tells nothing", { profile: NOT_MODIFIED, http: "" }],
+    ["tells the digest in its header", { digest: formatDigest(digestOf("sha1", OWN)) }],
+  ])("leads to it though it is a duplicate: one that %s", async (_, text) => {
+    const disk = await filled([first, later(text), copyOf(OWN)]);
+    expect(await copies(disk)).toEqual([OWN, OWN]);
+    await rebuild(disk);
+    expect(await copies(disk)).toEqual([OWN, OWN]);
+    expect(await diagnose(disk)).toEqual([]);
+  });
+
+  it.each([
+    ["is resolved when it comes", [0, 1, 2]],
+    ["is resolved later", [1, 2, 0]],
+    ["was there before", [0, 2, 1]],
+  ])("leads to where another revisit leads that %s", async (_, order) => {
+    const digest = formatDigest(digestOf("sha256", OWN));
+    const between = revisitBytes({ uri: COPY, date: "2020-01-02T00:00:00Z", digest });
+    const records = [first, later({ profile: NOT_MODIFIED, http: "" }), between];
+    const disk = await filled(order.map((i) => records[i]!));
+    expect(await copies(disk)).toEqual([OWN, OWN]);
+    expect(await diagnose(disk)).toEqual([]);
   });
 });
