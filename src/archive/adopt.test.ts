@@ -126,3 +126,21 @@ describe("an adopted file that was moved", () => {
     }
   });
 });
+
+describe("a file with more captures of one moment than there can be", () => {
+  it("is adopted but for these, which are told, and the archive can still be written to", async () => {
+    const disk = new ForgetfulDisk();
+    const visits = Array.from({ length: 258 }, (_, number) => visitBytes({ ...visit(1), number }));
+    const input = makeInput(disk, [...visits, visitBytes(visit(2))], "/holdings");
+    const warnings: string[] = [];
+    {
+      await using writer = openWriter(disk, { onWarning: ({ message }) => void warnings.push(message) });
+      expect(await writer.adopt([input])).toMatchObject({ files: 1, captures: 257, damaged: 2 });
+    }
+    expect(warnings).toEqual(Array(2).fill("not entered: more than 256 captures of one URL at one time"));
+    await adopt(disk, [makeInput(disk, [visitBytes(visit(3))], "/holdings")]);
+    await rebuild(disk);
+    expect((await answers(disk)).readable).toBe(258);
+    expect(await diagnose(disk)).toEqual(Array(2).fill(expect.stringMatching("is not in the catalogue")));
+  });
+});

@@ -304,14 +304,13 @@ export class ArchiveCore implements Disposable {
 
   /** For a segment of our own, which goes on with the source of the one before it. */
   segmentEntry(number: number): SegmentEntry {
-    const { catalogue, indexer, shelf } = this;
-    return new SegmentEntry(catalogue, indexer, shelf, number, catalogue.lastOwnSource());
+    return new SegmentEntry(this, number, this.catalogue.lastOwnSource());
   }
 
   adoptedEntry(number: number, path: string): SegmentEntry {
     const source = ADOPTED_SOURCES + number;
     this.catalogue.putSource(source, { name: path, addedMs: this.clock.now() });
-    return new SegmentEntry(this.catalogue, this.indexer, this.shelf, number, source);
+    return new SegmentEntry(this, number, source);
   }
 
   /** Durable before it has any effect. */

@@ -2,6 +2,7 @@
  * Enters the records of a segment that lies there already: what a crash left unentered, an adopted file, or all of them
  * when everything is made anew. Records that stand right around a capture and belong to it are noted with it.
  */
+import { ArchiveError, type Warning } from "../base/index.ts";
 import type { RecordFacts } from "../pipeline/index.ts";
 import { type CaptureKey, urlHash } from "./capture-key.ts";
 import { archiveKey, DIGEST_HALF, isSameRecord, noteHash } from "./capture-row.ts";
@@ -18,6 +19,13 @@ export interface EntryCounts {
   damaged: number;
 }
 
+export interface EntryParts {
+  readonly catalogue: Catalogue;
+  readonly indexer: Indexer;
+  readonly shelf: RecordShelf;
+  readonly onWarning: (warning: Warning) => void;
+}
+
 export class SegmentEntry {
   readonly counts: EntryCounts = { captures: 0, known: 0, removed: 0, damaged: 0 };
   /** Payloads of captures that were removed, and that others may still lead to. */
@@ -25,16 +33,18 @@ export class SegmentEntry {
   private readonly catalogue: Catalogue;
   private readonly indexer: Indexer;
   private readonly shelf: RecordShelf;
+  private readonly onWarning: (warning: Warning) => void;
   private readonly segment: number;
   private source: number;
   /** Records that are no captures, right before what comes next. */
   private held: RecordFacts[] = [];
   private last: { readonly id: string | undefined; readonly key: CaptureKey; end: number } | undefined;
 
-  constructor(catalogue: Catalogue, indexer: Indexer, shelf: RecordShelf, segment: number, source: number) {
-    this.catalogue = catalogue;
-    this.indexer = indexer;
-    this.shelf = shelf;
+  constructor(parts: EntryParts, segment: number, source: number) {
+    this.catalogue = parts.catalogue;
+    this.indexer = parts.indexer;
+    this.shelf = parts.shelf;
+    this.onWarning = parts.onWarning;
     this.segment = segment;
     this.source = source;
   }
@@ -97,11 +107,26 @@ export class SegmentEntry {
       this.removedDigests.push(halfOf(facts.capture!.sha256));
       return;
     }
+    if (!this.hasRoom(facts)) return;
     const isOurs = facts.capture!.isOurs === true;
     const kind = isOurs ? "replaced" : (facts.type as "response" | "resource" | "revisit");
     const key = this.indexer.enter(facts, { kind, place, before, source: this.source });
     this.last = { id: facts.id, key, end: offset + length };
     this.counts.captures++;
+  }
+
+  /** Whether one more of its moment can be entered; one that cannot is told of. The others of its file are none the worse. */
+  private hasRoom({ uri, timeMs = 0, offset }: RecordFacts): boolean {
+    try {
+      this.catalogue.freeKey(urlHash(archiveKey(uri)), timeMs);
+      return true;
+    } catch (error) {
+      if (!(error instanceof ArchiveError) || error.code !== "HT_TOO_LARGE") throw error;
+      this.counts.damaged++;
+      const file = this.shelf.nameOf(this.segment);
+      this.onWarning({ code: "HT_RECORD_TRUNCATED", message: `not entered: ${error.message}`, file, offset });
+      return false;
+    }
   }
 
   private isNew(facts: RecordFacts): boolean {
