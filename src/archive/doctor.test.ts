@@ -78,6 +78,27 @@ describe("the doctor", () => {
     expect(findings.every((text) => text.includes(path))).toBe(true);
   });
 
+  it("names a payload that has changed behind a file in which nothing can be read", async () => {
+    const disk = new ForgetfulDisk();
+    const inputs = [1, 2].map((day) => makeInput(disk, [visitBytes(visit(day))], "/holdings"));
+    // Not compressed, so that nothing but a digest tells that it has changed.
+    for (const [i, { path }] of inputs.entries()) change(disk, path, () => visitBytes(visit(i + 1)));
+    {
+      await using writer = openWriter(disk);
+      await writer.adopt(inputs);
+    }
+    const [first, second] = inputs.map(({ path }) => path);
+    change(disk, first!, (bytes) => Buffer.alloc(bytes.length));
+    change(disk, second!, (bytes) => {
+      bytes[bytes.length - 100]! ^= 1;
+      return bytes;
+    });
+    expect(await diagnose(disk)).toEqual([
+      expect.stringContaining(`HT_FORMAT_UNKNOWN ${first}`),
+      expect.stringContaining(`HT_CORRUPT ${second}:0: its payload is not what it was`),
+    ]);
+  });
+
   it.each([true, false])("misses visits that the timeline has lost; with a scrub: %s", async (scrub) => {
     const { disk } = await archiveWith("add");
     const { name } = disk.list(FOLDER).find((entry) => entry.name.startsWith("timeline-"))!;

@@ -222,8 +222,9 @@ class Doctor {
     const inputs = rows.map(({ number, row }) => adoptedInput(this.nameOf(number), row.adopted?.size ?? row.end));
     let at = -1;
     const feed = new FactsFeed(inputs, {
-      begin: () => {
-        at++;
+      // Of a file in which nothing can be read nothing begins.
+      begin: (input) => {
+        at = inputs.indexOf(input);
       },
       take: (facts) => {
         const finding = this.judge(rows[at]!.number, facts, inputs[at]!.name);
