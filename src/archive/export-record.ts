@@ -8,11 +8,11 @@ import { timeOfDate } from "../dedup/index.ts";
 import type { ByteSink, Disk } from "../disk/index.ts";
 import {
   Expansion,
-  factsOf,
   type Input,
   type OwnRevisit,
   parseReplaced,
   RecordHasher,
+  readFacts,
   restoredBlock,
   restoredHead,
 } from "../pipeline/index.ts";
@@ -209,25 +209,25 @@ export class RecordExport implements Disposable {
 
   /** Writes what lies in a segment from one position to another: a record, and those around it. */
   private keep(place: RecordPlace, from: number, to: number, sink: ByteSink): void {
-    const adopted = this.adoptedFile(place.segment);
-    if (adopted === undefined || (adopted.isCopied && place.length > 0)) {
-      for (const piece of this.archive.shelf.raw(place.segment, from, to)) sink.write(piece);
+    const { segment } = place;
+    const adopted = this.adoptedFile(segment);
+    // A file of others may have sizes and checksums that are not true.
+    const isCopied = adopted?.isCopied !== false && place.length > 0;
+    if (adopted === undefined || (isCopied && this.archive.shelf.isSound(segment, from, to))) {
+      for (const piece of this.archive.shelf.raw(segment, from, to)) sink.write(piece);
     } else this.keepAnew(place, from, to, adopted.source, sink);
   }
 
-  /** Of what is not in gzip members of its own, each record becomes one. */
+  /** Of what is not in gzip members of its own, or not sound, each record becomes one. */
   private keepAnew(place: RecordPlace, from: number, to: number, adopted: IntakeSource, sink: ByteSink): void {
     const { source } = openArchive(this.disk, adopted.input);
     const reader = new WarcReader(source, { start: from, onWarning: () => {} });
     try {
-      for (let record = reader.next(); record !== undefined; record = reader.next()) {
+      for (const facts of readFacts(reader, adopted.name)) {
         const isShared = place.length === 0;
-        if (isShared && (record.offset !== place.offset || (record.inner ?? 0) !== place.inner)) continue;
-        if (!isShared && record.offset >= to) return;
-        adopted.keep(
-          factsOf(record, adopted.name, () => {}),
-          sink,
-        );
+        if (isShared && (facts.offset !== place.offset || (facts.inner ?? 0) !== place.inner)) continue;
+        if (!isShared && facts.offset >= to) return;
+        adopted.keep(facts, sink);
         if (isShared) return;
       }
     } finally {

@@ -1,6 +1,6 @@
 /** The segments of an archive: where they lie, one that is written to, and records of all of them read by their places. */
 import { join } from "node:path";
-import { ArchiveError, formatPlace, type Warning } from "../base/index.ts";
+import { ArchiveError, formatPlace, isDamage, type Warning } from "../base/index.ts";
 import { createDurably, type Disk, type DiskFile } from "../disk/index.ts";
 import { damageOf, detectCompression, type Input, openInput } from "../pipeline/index.ts";
 import {
@@ -176,6 +176,25 @@ export class RecordShelf implements Disposable {
       if (count === 0) throw unreadable(source, at, "the file ends before");
       yield buffer.subarray(0, count);
       at += count;
+    }
+  }
+
+  /** Whether the records that lie there can be read by themselves, and nothing is wrong with them. */
+  isSound(segment: number, from: number, to: number): boolean {
+    const { source } = this.segment(segment, to);
+    let isSound = true;
+    const onWarning = (warning: Warning) => {
+      isSound &&= !isDamage(warning);
+    };
+    const reader = new WarcReader(rangeSource(source, from, to - from), { onWarning });
+    try {
+      for (let record = reader.next(); record !== undefined; record = reader.next()) record.drain();
+      return isSound;
+    } catch (error) {
+      if (error instanceof ArchiveError && error.code === "HT_FORMAT_UNKNOWN") return false;
+      throw error;
+    } finally {
+      reader.close();
     }
   }
 
