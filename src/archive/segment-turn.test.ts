@@ -15,6 +15,7 @@ import {
 import { readArchive } from "../testing/archive-reading.ts";
 import { noise } from "../testing/capture-text.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
+import { ArchiveCore } from "./archive-core.ts";
 import { exportArchive } from "./export.ts";
 import { archiveStats } from "./stats.ts";
 
@@ -109,3 +110,22 @@ it.each([1000, 2500])(
     }
   },
 );
+
+it("says of a capture that leads out of its segment that it does, and how to mend it", async () => {
+  const disk = await smallSegments(4000);
+  {
+    using core = ArchiveCore.open(disk, FOLDER, {});
+    const [one] = core.catalogue.allCaptures();
+    const { key, row } = one!;
+    core.catalogue.putCapture(key, { ...row, before: row.place.offset + 1 });
+    core.commit();
+  }
+  expect(await diagnose(disk)).toEqual([
+    expect.stringMatching(/^HT_CORRUPT .* outside of its segment; `holotype rebuild`/),
+  ]);
+  const [output, description, software] = ["/all.warc.gz", "test", "test"];
+  const all = exportArchive(disk, FOLDER, { output, format: "warc", selection: {}, description, software });
+  await expect(all).rejects.toMatchObject({ code: "HT_CORRUPT" });
+  await rebuild(disk);
+  expect(await diagnose(disk)).toEqual([]);
+});
