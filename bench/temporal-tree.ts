@@ -29,8 +29,8 @@ export async function runTree(crawls: readonly Crawl[], keys: readonly string[],
   watch.time(TASKS.insert, () => {
     for (const crawl of crawls) {
       db.transactionSync(() => {
-        for (const [i, key] of crawl.keys.entries()) {
-          db.putSync(treeKey(key, crawl.times[i]!), content.set(crawl.contents[i]!).bytes);
+        for (let i = 0; i < crawl.keys.length; i++) {
+          db.putSync(treeKey(crawl.keys[i]!, crawl.times[i]!), content.set(crawl.contents[i]!).bytes);
         }
       });
     }

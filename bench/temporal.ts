@@ -125,9 +125,9 @@ function runOurs(crawls: readonly Crawl[], keys: readonly string[], asks: boolea
     using writer = TimelineWriter.open(nodeDisk, folder);
     watch.time(TASKS.insert, () => {
       for (const crawl of crawls) {
-        for (const [i, key] of crawl.keys.entries()) {
+        for (let i = 0; i < crawl.keys.length; i++) {
           const { digest, place } = content.set(crawl.contents[i]!);
-          writer.insert(key, crawl.times[i]!, place, digest);
+          writer.insert(crawl.keys[i]!, crawl.times[i]!, place, digest);
         }
         writer.commit();
       }
