@@ -30,17 +30,12 @@ export function withChange(map: ChangeMap, time: number): ChangeMap {
 export function unite(one: ChangeMap, other: ChangeMap): ChangeMap {
   if (one.bits === 0) return other;
   if (other.bits === 0) return one;
-  let [left, right] = [one, other];
-  while (left.scale < right.scale) left = coarser(left);
-  while (right.scale < left.scale) right = coarser(right);
-  for (;;) {
-    const first = Math.min(left.first, right.first);
-    if (Math.max(lastPart(left), lastPart(right)) - first < PARTS) {
-      const bits = (left.bits << (left.first - first)) | (right.bits << (right.first - first));
-      return { scale: left.scale, first, bits: bits >>> 0 };
-    }
-    left = coarser(left);
-    right = coarser(right);
+  for (let scale = Math.max(one.scale, other.scale); ; scale++) {
+    const first = Math.min(partAt(one, 0, scale), partAt(other, 0, scale));
+    const last = Math.max(partAt(one, highest(one), scale), partAt(other, highest(other), scale));
+    if (last - first >= PARTS) continue;
+    const bits = (bitsAt(one, scale, first) | bitsAt(other, scale, first)) >>> 0;
+    return bits === one.bits && scale === one.scale && first === one.first ? one : { scale, first, bits };
   }
 }
 
@@ -54,15 +49,22 @@ export function mayChange({ scale, first, bits }: ChangeMap, from: number, to: n
   return low <= high && (((bits >>> low) << low) >>> 0) << (PARTS - 1 - high) !== 0;
 }
 
-function lastPart({ first, bits }: ChangeMap): number {
-  return first + PARTS - 1 - Math.clz32(bits);
+/** The highest bit that is set. */
+function highest({ bits }: ChangeMap): number {
+  return PARTS - 1 - Math.clz32(bits);
 }
 
-function coarser({ scale, first, bits }: ChangeMap): ChangeMap {
-  const half = Math.floor(first / 2);
-  let halved = 0;
-  for (let at = 0; at < PARTS; at++) {
-    if (((bits >>> at) & 1) !== 0) halved |= 1 << (Math.floor((first + at) / 2) - half);
+/** In which part of a scale that is no finer the part of a bit lies. */
+function partAt({ scale, first }: ChangeMap, bit: number, coarser: number): number {
+  return Math.floor((first + bit) / LENGTHS[coarser - scale]!);
+}
+
+/** The bits of a map for parts of a scale that is no finer, of which `first` is the first. */
+function bitsAt(map: ChangeMap, scale: number, first: number): number {
+  if (scale === map.scale) return map.bits << (map.first - first);
+  let bits = 0;
+  for (let rest = map.bits; rest !== 0; rest &= rest - 1) {
+    bits |= 1 << (partAt(map, PARTS - 1 - Math.clz32(rest & -rest), scale) - first);
   }
-  return { scale: scale + 1, first: half, bits: halved >>> 0 };
+  return bits;
 }
