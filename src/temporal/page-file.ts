@@ -246,6 +246,7 @@ class PageCache {
   set(offset: number, page: Leaf | Node, cost: number): void {
     this.pages.set(offset, { page, cost, isWanted: false });
     this.cost += cost;
+    if (this.cost <= this.costMax) return;
     for (const [oldest, held] of this.pages) {
       if (this.cost <= this.costMax) break;
       this.pages.delete(oldest);
