@@ -58,10 +58,15 @@ class Application {
 
   private applyKeys(node: KeyNode, start: number, from: number, to: number): Pieces {
     const gathered = new Gathering("keys");
+    let alive = 0;
+    for (const child of node.children) alive += child.alive;
+    // About as many for each child as it has of all that are alive.
+    const share = (to - from) / Math.max(1, alive);
     let at = from;
     for (let i = 0; i < node.children.length; i++) {
       const next = node.bounds[i + 1];
-      const end = next === undefined ? to : this.visits.search(next, at, to);
+      const guess = at + Math.round(share * node.children[i]!.alive);
+      const end = next === undefined ? to : this.visits.search(next, at, to, guess);
       gathered.add(node.bounds[i]!, this.apply(node.children[i]!, node.bounds[i]!, start, at, end), this.writer);
       at = end;
     }

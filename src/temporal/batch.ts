@@ -121,14 +121,18 @@ export class SortedVisits {
     return this.gaps[at]!;
   }
 
-  /** The first one in [from, to) whose key is not below this one; it is sought from there in longer steps. */
-  search(key: string, from: number, to: number): number {
-    let [low, high] = [from, from];
-    for (let step = 16; high < to && this.keys[high]! < key; step *= 2) {
-      low = high + 1;
-      high = low + step;
+  /** The first one in [from, to) whose key is not below this one; it is sought in longer steps from where it may be. */
+  search(key: string, from: number, to: number, guess: number): number {
+    let [low, high] = [from, to];
+    for (let [at, step] = [Math.min(guess, to - 1), 2]; low <= at && at < high; step *= 2) {
+      if (this.keys[at]! < key) {
+        low = at + 1;
+        at = low + step;
+      } else {
+        high = at;
+        at = high - 1 - step;
+      }
     }
-    high = Math.min(high, to);
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (this.keys[middle]! < key) low = middle + 1;
