@@ -94,9 +94,10 @@ class Application {
     // What will be too large is not made to its end where other pages go on from it anyway.
     const growthMost = isBehind ? writer.settings.pageSize - leaf.bytes.length : Number.POSITIVE_INFINITY;
     builder.begin(isEmpty ? news.firstNew : leaf.base, leaf.keys);
+    const { keys, places } = leaf.readKeys();
     let index = 0;
     for (let at = from; at < to; ) {
-      if (builder.size - leaf.entryAt(index) > growthMost) return this.continueLeaf(ref, area, from, to);
+      if (builder.size - places[2 * index]! > growthMost) return this.continueLeaf(ref, area, from, to);
       const key = visits.keys[at]!;
       const place = leaf.searchFrom(key, index, at === from ? 0 : visits.gapBefore(at));
       builder.copy(leaf, index, place);
@@ -108,7 +109,7 @@ class Application {
         continue;
       }
       const end = visits.keyEnd(at);
-      if (!isAt(leaf.keys, place, key)) builder.start(visits, at, end, news);
+      if (!isAt(keys, place, key)) builder.start(visits, at, end, news);
       else if (!builder.extend(leaf, index++, visits, at, end, news)) {
         this.past.changeRuns(changesOf(visits, at, end)[0]!, leaf.runs(place), FOREVER, news);
       }

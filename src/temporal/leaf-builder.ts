@@ -1,7 +1,7 @@
 /** Builds leaves, entry by entry in the order of keys. What does not change is copied from the leaf that it stands in. */
 import type { SortedVisits } from "./batch.ts";
 import { ByteWriter, numberSize } from "./bytes.ts";
-import { isAt, LEAF_TYPE, Leaf, sharedLength, TAIL, UNKNOWN } from "./leaf.ts";
+import { CARRIED, isAt, LEAF_TYPE, Leaf, sharedLength, TAIL, UNKNOWN } from "./leaf.ts";
 import type { Run } from "./run.ts";
 import { type Growth, RunWriter } from "./run-writer.ts";
 
@@ -53,14 +53,16 @@ export class LeafBuilder {
       this.copyTail(leaf, from);
     }
     // Each stands behind the same key as in the leaf.
-    const start = leaf.entryAt(first);
+    const { keys, places } = leaf.readKeys();
+    const start = places[2 * first]!;
     const shift = out.length - start;
     for (let i = first; i < to; i++) {
-      this.place(leaf.keys[i]!, leaf.entryAt(i) + shift, i);
-      this.placeBody(leaf.bodyAt(i) + shift, leaf.isCarried(i));
+      const bodyAt = places[2 * i + 1]!;
+      this.place(keys[i]!, places[2 * i]! + shift, i);
+      this.placeBody(bodyAt + shift, (leaf.bytes[bodyAt]! & CARRIED) !== 0);
       this.copyTail(leaf, i);
     }
-    out.words(leaf.view, start, leaf.entryAt(to));
+    out.words(leaf.view, start, places[2 * to]!);
   }
 
   /** The next entry begins there; it is the one at `index` of the leaf that is built anew, if any. */
@@ -217,7 +219,8 @@ export class LeafBuilder {
   ): number {
     if (!this.isBehind(leaf, index)) return 0;
     const { out } = this;
-    const { bytes, keys, view } = leaf;
+    const { bytes, view } = leaf;
+    const { keys, places } = leaf.readKeys();
     let at = from;
     for (let i = index; at < to && isAt(keys, i, visits.keys[at]!) && visits.keyEnd(at) === at + 1; i++) {
       const time = visits.times[at]!;
@@ -225,9 +228,9 @@ export class LeafBuilder {
       const lastVisit = tails[TAIL * i]!;
       const digestAt = tails[TAIL * i + 1]! | 0;
       const visitsSizeAt = tails[TAIL * i + 2]! | 0;
-      const entryAt = leaf.entryAt(i);
-      const bodyAt = leaf.bodyAt(i);
-      const end = leaf.entryAt(i + 1);
+      const entryAt = places[2 * i]!;
+      const bodyAt = places[2 * i + 1]!;
+      const end = places[2 * i + 2]!;
       if (time <= lastVisit || digestAt === 0 || !visits.found(at, view, bodyAt + digestAt)) break;
       const added = numberSize(time - lastVisit);
       const sizeAt = bodyAt + visitsSizeAt;
@@ -240,7 +243,7 @@ export class LeafBuilder {
       if (numberSize(visitsSize) !== visitsAt - sizeAt || sizeSize !== numberSize(end - bodyAt)) break;
       const shift = out.length - entryAt;
       this.place(keys[i]!, out.length, i);
-      this.placeBody(bodyAt + shift, leaf.isCarried(i));
+      this.placeBody(bodyAt + shift, (bytes[bodyAt]! & CARRIED) !== 0);
       this.placeTail(time, digestAt, visitsSizeAt);
       out.words(view, entryAt, end);
       out.numberAt(bodySize, bodyAt + shift - sizeSize);
