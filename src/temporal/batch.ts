@@ -194,7 +194,8 @@ export class SortedVisits {
     const { view, digestSize } = this;
     const place = this.places[at]!;
     let i = 0;
-    for (; i + 4 <= digestSize; i += 4) if (view.getInt32(place + i) !== other.getInt32(otherAt + i)) return false;
+    for (; i + 4 <= digestSize; i += 4)
+      if (view.getInt32(place + i, true) !== other.getInt32(otherAt + i, true)) return false;
     for (; i < digestSize; i++) if (view.getUint8(place + i) !== other.getUint8(otherAt + i)) return false;
     return true;
   }

@@ -68,11 +68,14 @@ export class ByteWriter {
 
   raw(bytes: Uint8Array, start = 0, end = bytes.length): void {
     this.reserve(end - start);
-    // Copying a few bytes by hand beats the call.
+    // Copying a few bytes by hand beats the call; to store four at a time, one by one.
     if (end - start < 96) {
-      const own = this.bytes;
-      let to = this.length;
-      for (let at = start; at < end; at++) own[to++] = bytes[at]!;
+      const { view } = this;
+      let [at, to] = [start, this.length];
+      for (; at + 4 <= end; at += 4, to += 4) {
+        view.setInt32(to, bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24), true);
+      }
+      for (; at < end; at++) view.setUint8(to++, bytes[at]!);
       this.length = to;
     } else {
       if (Buffer.isBuffer(bytes)) bytes.copy(this.bytes, this.length, start, end);

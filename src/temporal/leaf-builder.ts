@@ -221,9 +221,10 @@ export class LeafBuilder {
     const { out } = this;
     const { bytes, view } = leaf;
     const { keys, places } = leaf.readKeys();
+    const { keys: visited, times } = visits;
     let at = from;
-    for (let i = index; at < to && isAt(keys, i, visits.keys[at]!) && visits.keyEnd(at) === at + 1; i++) {
-      const time = visits.times[at]!;
+    for (let i = index; at < to && isAt(keys, i, visited[at]!) && visits.keyEnd(at) === at + 1; i++) {
+      const time = times[at]!;
       const tails = leaf.readTail(i);
       const lastVisit = tails[TAIL * i]!;
       const digestAt = tails[TAIL * i + 1]! | 0;
