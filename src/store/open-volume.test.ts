@@ -1,3 +1,4 @@
+import { open as openLmdb } from "lmdb";
 import { describe, expect, it } from "vitest";
 import { nodeDisk, scratchFolder } from "../disk/index.ts";
 import { writeText } from "../testing/disk-suite.ts";
@@ -38,6 +39,30 @@ describe.each(VOLUME_LAYOUTS)("a volume with the layout %s", (layout) => {
     await using volume = await openVolume(nodeDisk, folder, { codecs });
     expect(await volume.describe()).toMatchObject({ blocks: 0 });
     expect(nodeDisk.stat(leftover)).toBeUndefined();
+  });
+});
+
+describe("a pack volume", () => {
+  it("whose index is of an older kind has it made anew, and knows what it answered", async () => {
+    using scratch = scratchFolder(nodeDisk);
+    const folder = `${scratch.path}/volume`;
+    createVolume(nodeDisk, folder, { layout: "pack" });
+    const request = storing(page, { requestId: "one" });
+    {
+      await using volume = await openVolume(nodeDisk, folder, { codecs });
+      await volume.store(request);
+    }
+    const binary = { encoding: "binary", keyEncoding: "binary" } as const;
+    const root = openLmdb<Buffer, Buffer>({ path: `${folder}/index/index.lmdb`, maxDbs: 8, noSubdir: true, ...binary });
+    const meta = root.openDB<Buffer, Buffer>({ name: "meta", ...binary });
+    const state = JSON.parse(meta.get(Buffer.from("state"))!.toString()) as object;
+    await meta.put(Buffer.from("state"), Buffer.from(JSON.stringify({ ...state, format: 1 })));
+    await root.close();
+    for (const _ of ["made anew", "as it was made"]) {
+      await using again = await openVolume(nodeDisk, folder, { codecs });
+      expect(await again.store(request)).toMatchObject({ outcome: "new", references: 1 });
+      expect(await again.describe()).toMatchObject({ blocks: 1, references: 1 });
+    }
   });
 });
 

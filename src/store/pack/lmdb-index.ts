@@ -7,6 +7,7 @@ import { ArchiveError } from "../../base/index.ts";
 import { type Disk, refuseCutLmdb } from "../../disk/index.ts";
 import type { BlockAddress } from "../content-key.ts";
 import { formatAddress, parseAddress } from "../content-key.ts";
+import { AnswerPages } from "./answer-pages.ts";
 import { decodeEntries, encodeEntries } from "./index-entry.ts";
 import {
   ANSWERS_KEPT,
@@ -23,34 +24,34 @@ import {
 const { open } = createRequire(import.meta.url)("lmdb") as typeof Lmdb;
 
 const NAME = "index.lmdb";
-const FORMAT = 1;
+const FORMAT = 2;
 const PAGE_COUNT = 256;
 const SIGNATURES_COUNT = 4096;
 const STATE_KEY = "state";
 
 type Bytes = Database<Buffer, Buffer>;
 
+/** The index is of a Holotype that wrote it otherwise. The segments are as they were, so it can be made anew. */
+export class OlderIndex extends Error {}
+
 export class LmdbIndex implements PackIndex {
   state: IndexState;
   private readonly root: RootDatabase<Buffer, Buffer>;
   private readonly places: Bytes;
   private readonly answers: Bytes;
-  /** The requests in the order of their sequence numbers, so that the oldest can go. */
-  private readonly order: Bytes;
+  private readonly answerPages = new AnswerPages(2 * ANSWERS_KEPT);
   private readonly formers: Bytes;
   private readonly segmentStates: Bytes;
   private readonly meta: Bytes;
-  private answerCount: number;
-  private orderNext: number;
 
-  /** Makes the index where there is none. */
+  /** Makes the index where there is none. Throws OlderIndex. */
   static open(disk: Disk, folder: string): LmdbIndex {
     disk.makeFolder(folder);
     refuseCutLmdb(disk, join(folder, NAME), { isSynced: false, advice: "`holotype volume rebuild` makes it again" });
     try {
       return new LmdbIndex(folder);
     } catch (cause) {
-      if (cause instanceof ArchiveError) throw cause;
+      if (cause instanceof ArchiveError || cause instanceof OlderIndex) throw cause;
       const message = `${folder}: the index cannot be opened; \`holotype volume rebuild\` makes it again`;
       throw new ArchiveError("HT_CORRUPT", message, { file: folder }, cause);
     }
@@ -62,14 +63,13 @@ export class LmdbIndex implements PackIndex {
     const part = (name: string): Bytes => this.root.openDB<Buffer, Buffer>({ name, ...binary });
     this.places = part("blocks");
     this.answers = part("answers");
-    this.order = part("order");
     this.formers = part("former");
     this.segmentStates = part("segments");
     this.meta = part("meta");
     this.state = this.readState(folder);
-    this.answerCount = (this.order.getStats() as { entryCount: number }).entryCount;
-    const [last] = [...this.order.getKeys({ reverse: true, limit: 1 })];
-    this.orderNext = last === undefined ? 1 : (last as Buffer).readUIntBE(0, 6) + 1;
+    for (const { key: at, value } of this.answers.getRange({})) {
+      this.answerPages.load(at.readUIntBE(0, 6), value.toString("latin1"));
+    }
   }
 
   private readState(folder: string): IndexState {
@@ -78,6 +78,11 @@ export class LmdbIndex implements PackIndex {
     const json = JSON.parse(bytes.toString()) as IndexState & { format: number };
     if (json.format > FORMAT) {
       throw new ArchiveError("HT_FORMAT_TOO_NEW", `${folder}: an index of a newer Holotype`, { file: folder });
+    }
+    if (json.format < FORMAT) {
+      // Whoever makes it anew puts another file in its place.
+      void this.root.close();
+      throw new OlderIndex(`${folder}: an index of an older Holotype`);
     }
     return { sequence: json.sequence, totals: json.totals };
   }
@@ -96,8 +101,7 @@ export class LmdbIndex implements PackIndex {
   }
 
   answer(requestId: string): Answer | undefined {
-    const bytes = this.answers.get(key(requestId));
-    return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as Answer);
+    return this.answerPages.find(requestId, (page) => this.answers.get(number(page))?.toString("latin1"));
   }
 
   former(formerKey: string): BlockAddress | undefined {
@@ -121,20 +125,14 @@ export class LmdbIndex implements PackIndex {
   async commit(changes: IndexChanges): Promise<void> {
     const { blocks, answers, former, segments, state } = changes;
     const text = JSON.stringify({ format: FORMAT, ...state });
-    const forget = this.oldestAnswers(answers.size);
+    const pages = this.answerPages.add(answers);
     await this.root.batch(() => {
       for (const [signature, entries] of blocks) {
         const at = Buffer.from(signature, "hex");
         void (entries.length === 0 ? this.places.remove(at) : this.places.put(at, encodeEntries(entries)));
       }
-      for (const [id, answer] of answers) {
-        void this.answers.put(key(id), Buffer.from(JSON.stringify(answer)));
-        void this.order.put(number(this.orderNext++), key(id));
-      }
-      for (const [at, id] of forget) {
-        void this.order.remove(at);
-        void this.answers.remove(id);
-      }
+      for (const { page, text: lines } of pages.put) void this.answers.put(number(page), Buffer.from(lines, "latin1"));
+      for (const page of pages.removed) void this.answers.remove(number(page));
       for (const [formerKey, address] of former) {
         if (address === undefined) void this.formers.remove(key(formerKey));
         else void this.formers.put(key(formerKey), Buffer.from(formatAddress(address)));
@@ -146,15 +144,7 @@ export class LmdbIndex implements PackIndex {
       void this.meta.put(key(STATE_KEY), Buffer.from(text));
     });
     await this.root.flushed;
-    this.answerCount += answers.size - forget.length;
     this.state = state;
-  }
-
-  /** Those that have to go when so many come. */
-  private oldestAnswers(coming: number): [at: Buffer, id: Buffer][] {
-    const over = this.answerCount + coming - 2 * ANSWERS_KEPT;
-    if (over <= 0) return [];
-    return [...this.order.getRange({ limit: over })].map((pair) => [Buffer.from(pair.key), Buffer.from(pair.value)]);
   }
 
   async close(): Promise<void> {

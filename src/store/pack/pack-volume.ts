@@ -40,7 +40,7 @@ import { checkPack } from "./check.ts";
 import { type CompactOptions, type CompactResult, compactPack } from "./compact.ts";
 import { type HeldData, type Spool, withHeldData } from "./held-data.ts";
 import { LARGE_HEAD_SIZE, type LargeBlock } from "./large-block.ts";
-import { indexFolder, LmdbIndex } from "./lmdb-index.ts";
+import { indexFolder, LmdbIndex, OlderIndex } from "./lmdb-index.ts";
 import { PackCore, type PackCoreOptions } from "./pack-core.ts";
 import type { Answer, BlockEntry, PackIndex } from "./pack-index.ts";
 import { formatHead, type PackRecord } from "./pack-record.ts";
@@ -62,7 +62,7 @@ export interface PackOptions {
 
 export const SEGMENT_SIZE_DEFAULT = 1 << 30;
 
-/** Opens the volume; where its index is missing, that is made first. */
+/** Opens the volume; where its index is missing, or of an older kind, that is made first. */
 export async function openPack(
   disk: Disk,
   folder: string,
@@ -71,6 +71,12 @@ export async function openPack(
 ): Promise<PackVolume> {
   const isLost = options.openIndex === undefined && disk.stat(indexFolder(folder)) === undefined;
   if (isLost && listSegments(disk, folder).length > 0) await rebuildPack(disk, folder, settings, options);
+  try {
+    return await PackVolume.open(disk, folder, settings, options);
+  } catch (error) {
+    if (!(error instanceof OlderIndex)) throw error;
+  }
+  await rebuildPack(disk, folder, settings, options);
   return PackVolume.open(disk, folder, settings, options);
 }
 
