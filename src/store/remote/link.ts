@@ -9,6 +9,7 @@ import type { BlockData } from "../volume.ts";
 import { membersOf, notOurs, parseJson } from "../wire/block-json.ts";
 import { fromWireError, WIRE_HEADER_SIZE_MAX } from "../wire/protocol.ts";
 import { UnfamiliarAnswer } from "./answer-reader.ts";
+import { freshAgent } from "./fresh-agent.ts";
 import { receive } from "./node-answer.ts";
 import { PlainPool } from "./plain-pool.ts";
 import { pump } from "./pump.ts";
@@ -107,7 +108,7 @@ export class Link {
     };
     const Agent = isSecure ? HttpsAgent : HttpAgent;
     this.agent = new Agent({ ...kept, keepAlive: true });
-    this.freshAgent = new Agent({ ...kept, keepAlive: false });
+    this.freshAgent = freshAgent(isSecure, kept);
     this.open = isSecure ? (httpsRequest as typeof httpRequest) : httpRequest;
     this.hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
     this.port = url.port || (isSecure ? "443" : "80");
