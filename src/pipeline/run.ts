@@ -89,13 +89,24 @@ export class Gatherer {
 
   /** Runs a part on this thread. */
   async runHere(part: Part, disk: Disk, task: RecordTask): Promise<void> {
-    const { onText, onWarning } = this.options;
+    const { onText, onWarning = () => {} } = this.options;
+    // What fails in the hands of who takes it is no fault of the input that is being read.
+    let failure: { readonly error: unknown } | undefined;
+    const guard = (action: () => void) => {
+      try {
+        action();
+      } catch (error) {
+        failure ??= { error };
+        throw error;
+      }
+    };
     const result = await runPart(disk, part, task, {
       onFirst: () => {},
-      onText,
-      onWarning: onWarning ?? (() => {}),
-      onProgress: (offset, records) => this.tell(part, offset, records),
+      onText: (text) => guard(() => onText(text)),
+      onWarning: (warning) => guard(() => onWarning(warning)),
+      onProgress: (offset, records) => guard(() => this.tell(part, offset, records)),
     });
+    if (failure !== undefined) throw failure.error;
     this.finish(part, result.records, result.error);
   }
 
