@@ -78,7 +78,7 @@ describe("what a file refers to", () => {
   it("takes its references back where it changed after they were written, whenever the power goes", async () => {
     const files = { "/in/a.warc.gz": COPY, "/in/z.warc.gz": ORIGINAL };
     const options = { output: "/out", clock: { now: () => 0 } };
-    const stopped = await killedBefore(files, options, /^open \/in\/z\.warc\.gz$/, 5);
+    const stopped = await killedBefore(files, options, /^open \/in\/z\.warc\.gz$/, 6);
     expect(bytesOf(stopped, "/out/a.warc.gz").length).toBeLessThan(COPY.length);
     const state = filesOf(stopped);
     const prepare = (disk: Disk) => {
