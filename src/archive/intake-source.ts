@@ -20,6 +20,7 @@ import {
   draftRevisit,
   encodeHead,
   HeldBytes,
+  hasReadableSize,
   type OriginalReference,
   type RevisitDraft,
   SEPARATOR,
@@ -147,7 +148,9 @@ export class IntakeSource implements Disposable {
   revisit(facts: RecordFacts, original: OriginalReference, replaced: Replaced): Uint8Array | undefined {
     const draft = facts.isArc === true ? this.draftConverted(facts) : this.draftPlain(facts, replaced);
     if (draft === undefined) return undefined;
-    this.revisits.writeSmall(completeRevisit(draft, original));
+    const revisit = completeRevisit(draft, original);
+    if (!hasReadableSize(revisit)) return undefined;
+    this.revisits.writeSmall(revisit);
     const member = this.held.take();
     return this.isCopied(facts) && member.length >= facts.length! ? undefined : member;
   }

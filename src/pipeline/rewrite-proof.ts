@@ -10,6 +10,7 @@ import {
   encodeSmall,
   encodeText,
   formatRevisit,
+  hasReadableSize,
   measureLayout,
   REPLACED_FIELD,
   RecordOpener,
@@ -99,6 +100,7 @@ class RewriteProof {
       throw this.fail("a record that was replaced is not as the ledger tells");
     }
     const revisit = remake(opened, line, replaced);
+    if (!hasReadableSize(revisit)) throw this.fail("a revisit has a header that is too large to be read");
     this.proveMeaning(revisit, opened, line, replaced);
     if (!this.isWritten(revisit, entry)) throw this.fail("a revisit is not as it was made");
   }

@@ -163,6 +163,17 @@ describe("a copy is left", () => {
     expect(rewrite(input, [copy], { minSaving: saved + 1 }).left).toEqual([[copy.offset, "saving"]]);
   });
 
+  test.each([0, 1])("where the header of its revisit would be %d bytes larger than is read", (more) => {
+    const headOf = (bytes: Buffer) => readRecords({ name: "out", bytes })[0]!.head.length;
+    const record = (uri: string) =>
+      packRecords([captureBytes({ uri, date: DATES[0]!, payload: noise("large", 300_000) })], "none");
+    const before = headOf(rewrite(record(URI), [copyLine(record(URI), 0)]).output);
+    const long = record(`${URI}${"x".repeat((1 << 18) - before + more)}`);
+    const { output, left } = rewrite(long, [copyLine(long, 0)]);
+    expect(left).toEqual(more === 0 ? [] : [[0, "header-size"]]);
+    expect(readRecords({ name: "out", bytes: output })).toMatchObject([{ type: more === 0 ? "revisit" : "response" }]);
+  });
+
   test("where another record stands in its place", () => {
     const copy = copyLine(input, 1, { id: idOf("another") });
     expect(rewrite(input, [copy]).left).toEqual([[copy.offset, "unreadable"]]);

@@ -9,7 +9,9 @@ import {
   type Compression,
   formatRevisit,
   HeldBytes,
+  hasReadableSize,
   type ReplacedRecord,
+  type Revisit,
   SourceView,
   WarcWriter,
 } from "../warc/index.ts";
@@ -113,7 +115,9 @@ class Rewrite {
     if (opened === undefined) return this.events.onLeft(line, "unreadable");
     const replaced = replacedOf(line) ?? this.opener.examine(line);
     if (replaced === undefined) return this.events.onLeft(line, "irreversible");
-    this.compress(line, opened, replaced);
+    const made = makeRevisit(line, opened, replaced);
+    if (!hasReadableSize(made)) return this.events.onLeft(line, "header-size");
+    this.writer.writeSmall(made);
     const revisit = this.held.take();
     if (length - revisit.length < this.options.minSaving) return this.events.onLeft(line, "saving");
     const outputOffset = this.written;
@@ -129,16 +133,16 @@ class Rewrite {
       ...this.opener.stored(line.offset, length),
     });
   }
+}
 
-  private compress(line: ManifestLine, { head, http }: OpenedRecord, replaced: ReplacedRecord): void {
-    const { original } = line;
-    const payloadDigest = line.digest === undefined ? undefined : parseDigest(line.digest);
-    if (original?.uri === undefined || original.date === undefined || payloadDigest === undefined) {
-      throw misfit(line, "the plan tells no original for this copy");
-    }
-    const reference = { uri: original.uri, date: original.date, id: original.id };
-    this.writer.writeSmall(formatRevisit(head, http, reference, payloadDigest, { replaced }));
+function makeRevisit(line: ManifestLine, { head, http }: OpenedRecord, replaced: ReplacedRecord): Revisit {
+  const { original } = line;
+  const payloadDigest = line.digest === undefined ? undefined : parseDigest(line.digest);
+  if (original?.uri === undefined || original.date === undefined || payloadDigest === undefined) {
+    throw misfit(line, "the plan tells no original for this copy");
   }
+  const reference = { uri: original.uri, date: original.date, id: original.id };
+  return formatRevisit(head, http, reference, payloadDigest, { replaced });
 }
 
 /** What `resolve` found out about the record; absent where it was not asked. */

@@ -16,6 +16,7 @@ import type { ArcLine } from "./arc-line.ts";
 import { encodeText, equalsIgnoringCase, type FieldBlock, isBlank } from "./field-block.ts";
 import type { HttpHead } from "./http-head.ts";
 import { unbracket, type WarcRecord } from "./record.ts";
+import { HEAD_SIZE_MAX } from "./record-head.ts";
 
 export type RevisitProfile = "identical-payload-digest" | "server-not-modified";
 
@@ -156,6 +157,11 @@ export function completeRevisit({ before, after, block }: RevisitDraft, original
   reference += formatField("WARC-Refers-To-Target-URI", original.uri);
   reference += formatField("WARC-Refers-To-Date", original.date);
   return { head: before + encodeText(reference) + after, block };
+}
+
+/** Whether readers take it: with what it refers to behind a long header, it may have more than they look at. */
+export function hasReadableSize({ head }: Revisit): boolean {
+  return head.length <= HEAD_SIZE_MAX;
 }
 
 function formatField(name: string, value: string): string {

@@ -23,6 +23,7 @@ const REASONS: Readonly<Record<KeptReason, string>> = {
 const LATER_REASONS: Readonly<Record<string, string>> = {
   unreadable: "It could not be read again where the plan has it.",
   "original-missing": "The file that holds its original had changed, or could not be taken along.",
+  "header-size": "With what it refers to, the header of a revisit would be too large to be read.",
   "file-left": "Its file was left as it is.",
 };
 
