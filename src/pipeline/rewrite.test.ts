@@ -213,6 +213,15 @@ describe("a plan that does not fit is refused", () => {
   });
 });
 
+test("a block digest that stands there twice comes back twice", () => {
+  const once = captureBytes({ uri: URI, date: DATES[0]!, payload: PAYLOAD, blockDigest: true }).toString("latin1");
+  const twice = once.replace(/WARC-Block-Digest: .*\r\n/, (line) => line + line);
+  const input = packRecords([Buffer.from(twice, "latin1")]);
+  const { output, replaced } = rewrite(input, [copyLine(input, 0)]);
+  expect(replaced).toHaveLength(1);
+  expect(prove(input, output, replaced)).toBe(digestOf("sha256", output).hex);
+});
+
 test("a file that became shorter is found", () => {
   const input = packRecords(RECORDS);
   const source = { ...bufferSource(input.subarray(0, -10), "in"), size: input.length };
