@@ -15,9 +15,16 @@ export interface PlacedRecord extends CapturePlace {
   readonly file: number;
 }
 
+/** A record that holds a payload, with the size of that. */
+export interface PlacedOriginal extends PlacedRecord {
+  readonly size: number;
+}
+
 /** A revisit of ours and its original: what is left to prove by putting the record together again. */
 export interface RebuildPair {
-  readonly original: PlacedRecord & { readonly size: number };
+  readonly original: PlacedOriginal;
+  /** More records of that URI and second that have what it claims, should the first be damaged. */
+  readonly others?: readonly PlacedOriginal[] | undefined;
   readonly revisit: PlacedRecord;
   /** The payload digest that it claims, where that is not one of those that were computed for its original. */
   readonly claim?: string | undefined;
@@ -44,6 +51,8 @@ const REFERS = "3";
 
 /** Captures of one URI in one second; more than these are not looked at. */
 const HELD_MAX = 1024;
+/** Those that a revisit is tried with, beside the first. */
+const OTHERS_MAX = 7;
 
 export class Closure implements Disposable {
   /** Digests that revisits claim in vain, and that were not computed for every payload. */
@@ -133,16 +142,17 @@ export class Closure implements Disposable {
     // One that has the very id comes before one that has none.
     const exact = named.filter((held) => held.id === id);
     const candidates = exact.length > 0 ? exact : named;
-    const original = candidates.find((held) => holdsClaim(held, revisit.claim)) ?? candidates[0]!;
+    const [original = candidates[0]!, ...others] = candidates.filter((held) => holdsClaim(held, revisit.claim));
     if (group.holds.some((held) => differ(held, original))) {
       say("HT_REVISIT_AMBIGUOUS", `different payloads have its URI and second; it means ${this.place(original)}`);
     }
-    this.judgePayload(revisit, original, events, say);
+    this.judgePayload(revisit, original, others, events, say);
   }
 
   private judgePayload(
     revisit: Placed<RevisitLine>,
     original: Placed<HeldLine>,
+    others: readonly Placed<HeldLine>[],
     events: ClosureEvents,
     say: (code: ErrorCode, message: string) => void,
   ): void {
@@ -156,7 +166,8 @@ export class Closure implements Disposable {
     if (revisit.ours === true) {
       this.judgeReference(revisit, original, say);
       events.onPair({
-        original: { ...placeOf(original), size: original.size },
+        original: originalOf(original),
+        ...(others.length === 0 ? {} : { others: others.slice(0, OTHERS_MAX).map(originalOf) }),
         revisit: placeOf(revisit),
         ...(isProven ? {} : { claim }),
         ...(lie === undefined ? {} : { told: lie }),
@@ -229,6 +240,10 @@ function placed<L extends HeldLine | RevisitLine>(text: string): Placed<L> {
 
 function placeOf({ file, offset, length, inner, id }: PlacedRecord): PlacedRecord {
   return { file, offset, length, inner, id };
+}
+
+function originalOf(held: Placed<HeldLine>): PlacedOriginal {
+  return { ...placeOf(held), size: held.size };
 }
 
 function keysOf(line: HeldLine | RevisitLine, kind: ReferenceKind): string[] {

@@ -27,7 +27,7 @@ import {
 import { type Input, openInput } from "../inputs.ts";
 import type { ManifestLine } from "../manifest-line.ts";
 import { RecordFetcher } from "../record-fetcher.ts";
-import { lengthMessage, type PlacedRecord, type RebuildPair } from "./closure.ts";
+import { lengthMessage, type PlacedOriginal, type PlacedRecord, type RebuildPair } from "./closure.ts";
 import type { FoundProblem } from "./problems.ts";
 import { digestText } from "./task.ts";
 
@@ -52,6 +52,12 @@ interface OpenPayload {
   read<T>(use: (chunks: Iterable<Uint8Array>) => T): T;
 }
 
+/** What came of putting a record together; no problem where it came back as it was. */
+interface Rebuilt {
+  readonly isClaimTrue: boolean;
+  readonly problem: string | undefined;
+}
+
 export class Rebuilder implements Disposable {
   /** Revisits from which the record came back as it was. */
   proven = 0;
@@ -72,25 +78,20 @@ export class Rebuilder implements Disposable {
 
   /** Pairs of one original should follow one another: its payload is read once for all of them. */
   prove(pair: RebuildPair): void {
-    const { revisit, original } = pair;
+    const { revisit, claim, told, others = [] } = pair;
     const say = (code: FoundProblem["code"], message: string) =>
       this.tell({ code, message, file: revisit.file, offset: revisit.offset });
-    const { claim, told } = pair;
-    let isClaimTrue = claim === undefined;
-    let isProven = false;
-    try {
-      const open = this.fetch(revisit, openRevisit);
-      const payload = this.open(original);
-      if (open.replaced.chunks !== undefined) checkLayout(open.replaced.chunks, payload.size);
-      isClaimTrue ||= holdsFor(claim!, open, payload);
-      const found = rebuild(open, payload);
-      isProven = equalDigests(found, open.replaced.digest);
-      if (!isProven) say("HT_REVISIT_IRREVERSIBLE", this.otherRecord(original, found, open.replaced.digest));
-    } catch (error) {
-      if (!(error instanceof ArchiveError)) throw error;
-      say("HT_REVISIT_IRREVERSIBLE", error.message);
+    const first = this.rebuildWith(pair, pair.original);
+    let [original, tried] = [pair.original, first];
+    for (let i = 0; i < others.length && tried.problem !== undefined; i++) {
+      original = others[i]!;
+      tried = this.rebuildWith(pair, original);
     }
+    const isProven = tried.problem === undefined;
+    if (!isProven) [original, tried] = [pair.original, first];
+    const { isClaimTrue } = tried;
     if (isProven) this.proven++;
+    else say("HT_REVISIT_IRREVERSIBLE", tried.problem!);
     if (!isClaimTrue) {
       say("HT_REVISIT_MISMATCH", `it claims ${claim}, which is not the payload of ${this.place(original)}`);
     }
@@ -98,6 +99,26 @@ export class Rebuilder implements Disposable {
     // Where the record itself told a wrong length, so does its revisit, and nothing is lost by it.
     const code = isProven ? "HT_HTTP_LENGTH" : "HT_REVISIT_MISMATCH";
     say(code, lengthMessage(told, original.size, this.place(original)));
+  }
+
+  /** Puts the record together with the payload of one original. */
+  private rebuildWith({ revisit, claim }: RebuildPair, original: PlacedOriginal): Rebuilt {
+    let isClaimTrue = claim === undefined;
+    try {
+      const open = this.fetch(revisit, openRevisit);
+      const payload = this.open(original);
+      if (open.replaced.chunks !== undefined) checkLayout(open.replaced.chunks, payload.size);
+      isClaimTrue ||= holdsFor(claim!, open, payload);
+      const found = rebuild(open, payload);
+      const { digest } = open.replaced;
+      return {
+        isClaimTrue,
+        problem: equalDigests(found, digest) ? undefined : this.otherRecord(original, found, digest),
+      };
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error;
+      return { isClaimTrue, problem: error.message };
+    }
   }
 
   private otherRecord(original: PlacedRecord, found: Digest, wanted: Digest): string {
@@ -109,7 +130,7 @@ export class Rebuilder implements Disposable {
     return formatPlace({ file: this.inputs[file]!.name, offset });
   }
 
-  private open(original: RebuildPair["original"]): OpenPayload {
+  private open(original: PlacedOriginal): OpenPayload {
     const key = `${original.file}:${original.offset}:${original.inner ?? ""}`;
     if (this.held?.key === key) return this.held.payload;
     this.held = undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { digestOf, formatDigest } from "../../base/index.ts";
-import { idOf, noise, packRecords, revisitBytes } from "../../testing/capture-text.ts";
+import { captureBytes, idOf, noise, packRecords, revisitBytes } from "../../testing/capture-text.ts";
 import { dedupTrial, getFile, INPUT_FOLDER, putFile } from "../../testing/dedup-trial.ts";
 import {
   capture,
@@ -47,6 +47,22 @@ describe.each(["none", "gzip"] as const)("a good set, compression %s,", (compres
     expect(await look(set, options)).toEqual(await look(set, against));
     expect(set.disk.list("/scratch")).toEqual([]);
   });
+});
+
+it("passes where one of two copies of an original is damaged", async () => {
+  const payload = noise("payload", 3000);
+  const record = (day: number) =>
+    packRecords([captureBytes({ uri: `http://a.example/${day}`, date: `2020-01-0${day}T00:00:00Z`, payload })]);
+  const damaged = record(1);
+  // Of the checksum of its member.
+  damaged[damaged.length - 5]! ^= 1;
+  const files = Object.entries({ a: damaged, b: record(1), c: record(2) });
+  const trial = await dedupTrial(files.map(([name, bytes]) => ({ name: `${name}.warc.gz`, bytes })));
+  expect(trial.result.replaced).toBe(1);
+  const folder = trial.result.job.replace(/\/[^/]+$/, "");
+  const result = await verify(trial.disk, [folder], { threads: 1, ...against });
+  expect(result.problems).toMatchObject([{ code: "HT_GZIP_CHECKSUM", before: true }]);
+  expect(result).toMatchObject({ holds: true, written: 1, restorable: 1 });
 });
 
 describe("places and counts", () => {
