@@ -239,6 +239,10 @@ class SubsetWriter {
     const replaced = parseReplaced(text);
     if ((record.blockSize ?? 0) > HTTP_HEAD_SIZE_MAX) return this.leave(record, "its block is too large for a header");
     const block = Buffer.from(record.readAll(HTTP_HEAD_SIZE_MAX));
+    if (replaced === undefined && record.warnings.some(isDamage)) {
+      this.counts.damaged++;
+      return;
+    }
     if (replaced !== undefined) {
       if (record.warnings.some(isDamage)) throw this.fail(record, "a revisit of ours is damaged");
       this.builder.restore(plan, { text, http: block, replaced }, undefined);

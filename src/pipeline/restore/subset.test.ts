@@ -63,6 +63,7 @@ function http(lines: readonly string[], body: Buffer | string = ""): Buffer {
 
 const PLAIN = http(["HTTP/1.1 200 OK", `Content-Length: ${PAYLOAD.length}`, "X-From: original"], PAYLOAD);
 const CHUNKED = http(["HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "X-From: original"], chunked(PAYLOAD));
+const PLAIN_HEAD = http(["HTTP/1.1 200 OK", `Content-Length: ${PAYLOAD.length}`]);
 const ORIGINAL = { type: "response", id: "urn:o", uri: "http://o.example/", lines: [`WARC-Payload-Digest: ${DIGEST}`] };
 const PROFILE = "WARC-Profile: http://netpreserve.org/warc/1.1/revisit/";
 const REFERENCE = [
@@ -275,6 +276,21 @@ describe("a subset", () => {
       expect(result.files.map(({ orphans }) => orphans)).toEqual([1]);
       expect(warnings.map(({ code }) => code)).toEqual(["HT_REVISIT_ORPHAN"]);
     }
+  });
+
+  it("leaves a damaged revisit out, and counts it", async () => {
+    const revisit = (id: string, lines: readonly string[]) =>
+      recordOf({ type: "revisit", id, uri: "http://h.example/", lines: [...REFERENCE, ...lines], block: PLAIN_HEAD });
+    const { result, records } = await subset({
+      "a.warc": Buffer.concat([
+        recordOf({ ...ORIGINAL, block: PLAIN }),
+        revisit("urn:odd", ["no field"]),
+        revisit("urn:r", []),
+      ]),
+    });
+    expect(result.failed).toEqual([]);
+    expect(result.files).toMatchObject([{ expanded: 1, damaged: 1 }]);
+    expect(records.map(({ id }) => id)).toEqual(["urn:r"]);
   });
 
   it("brings back what dedup replaced, from originals that are not part of it", async () => {
