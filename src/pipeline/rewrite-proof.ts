@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import { ArchiveError, formatDigest, parseDigest } from "../base/index.ts";
 import {
   type ByteSource,
+  bracketed,
   encodeSmall,
   encodeText,
   formatRevisit,
@@ -142,7 +143,7 @@ class RewriteProof {
     const { uri, date, id } = line.original!;
     const type = headers.get("warc-type") ?? "";
     const told = [
-      `WARC-Refers-To-Target-URI: ${encodeText(uri!)}`,
+      `WARC-Refers-To-Target-URI: ${encodeText(bracketed(uri!))}`,
       `WARC-Refers-To-Date: ${encodeText(date!)}`,
       `${REPLACED_FIELD}: ${type} ${formatDigest(digest)}`,
       ...(id === undefined ? [] : [`WARC-Refers-To: <${encodeText(id)}>`]),

@@ -154,9 +154,14 @@ export function draftRevisit(
 
 export function completeRevisit({ before, after, block }: RevisitDraft, original: OriginalReference): Revisit {
   let reference = original.id === undefined ? "" : formatField("WARC-Refers-To", `<${original.id}>`);
-  reference += formatField("WARC-Refers-To-Target-URI", original.uri);
+  reference += formatField("WARC-Refers-To-Target-URI", bracketed(original.uri));
   reference += formatField("WARC-Refers-To-Date", original.date);
   return { head: before + encodeText(reference) + after, block };
+}
+
+/** A URI that has brackets of its own needs more of them, since readers take one pair off. */
+export function bracketed(uri: string): string {
+  return unbracket(uri) === uri ? uri : `<${uri}>`;
 }
 
 /** Whether readers take it: with what it refers to behind a long header, it may have more than they look at. */

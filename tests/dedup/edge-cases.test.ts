@@ -144,6 +144,15 @@ describe("captures that are hard to tell apart", () => {
     expect(fates).toEqual({ "b 3": "a 2", "d 5": "c 4" });
   });
 
+  test("`<<uri>>`: brackets that belong to the URI", async () => {
+    const uri = "<http://a.example/a>";
+    const { fates } = await deduplicate([
+      gzipFile("a.warc.gz", capture("a", 1, { uri, brackets: true }), capture("b", 2)),
+    ]);
+    // What it refers to is found under the name that it has there.
+    expect(fates).toEqual({ "b 2": "<a> 1" });
+  });
+
   test("`<uri>` brackets", async () => {
     const { fates, output } = await deduplicate([
       gzipFile("a.warc.gz", capture("a", 1, { brackets: true }), capture("b", 2, { brackets: true }), capture("c", 3)),
