@@ -127,7 +127,7 @@ class Compaction {
         if (facts.capture !== undefined) {
           last = this.judgeCapture(number, facts);
           use({ ...last, follows: release(last) });
-        } else if (last?.facts.id !== undefined && facts.with?.includes(last.facts.id) === true) {
+        } else if (last !== undefined && belongsTo(facts, last.facts)) {
           useNote(facts, last, held.length === 0);
         } else held.push(facts);
       }

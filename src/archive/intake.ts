@@ -24,7 +24,7 @@ import {
   type RecordPlace,
 } from "./capture-row.ts";
 import { type Catalogue } from "./catalogue.ts";
-import { belongsTo } from "./companions.ts";
+import { belongsTo, type Named } from "./companions.ts";
 import { type Indexer, markOf } from "./indexer.ts";
 import { IntakeSource } from "./intake-source.ts";
 import type { ReadmitEntry, RemovedCapture } from "./journal.ts";
@@ -100,9 +100,9 @@ export class Intake implements Disposable {
   private decided = new Map<string, boolean>();
   /** The same, from before: the oldest go all at once. */
   private decidedBefore = new Map<string, boolean>();
-  private last:
-    | { readonly id: string | undefined; readonly key: CaptureKey; readonly segment: number; end: number }
-    | undefined;
+  private last: { readonly named: Named; readonly key: CaptureKey; readonly segment: number; end: number } | undefined;
+  /** The capture before, where it was passed over: what belongs to it is too. */
+  private passed: Named | undefined;
 
   constructor(parts: IntakeParts) {
     this.parts = parts;
@@ -120,6 +120,7 @@ export class Intake implements Disposable {
     this.source = new IntakeSource(this.parts.disk, input);
     this.sourceNumber = 0;
     this.last = undefined;
+    this.passed = undefined;
     this.decided.clear();
     this.decidedBefore.clear();
   }
@@ -169,6 +170,7 @@ export class Intake implements Disposable {
     const isKept = fate.kind !== "passed";
     this.remember(facts.id, isKept);
     this.last = undefined;
+    this.passed = isKept ? undefined : { id: facts.id, with: facts.with };
     if (!isKept) return;
     this.beginSource(facts);
     const written = this.attempt(facts, () => this.write(facts, companions, fate));
@@ -176,7 +178,12 @@ export class Intake implements Disposable {
     const { place, before, hit } = written;
     const kind = kindOf(facts, hit !== undefined);
     const key = this.parts.indexer.enter(facts, { kind, place, before, source: this.sourceNumber });
-    this.last = { id: facts.id, key, segment: place.segment, end: place.offset + place.length };
+    this.last = {
+      named: { id: facts.id, with: facts.with },
+      key,
+      segment: place.segment,
+      end: place.offset + place.length,
+    };
     this.count(facts, hit);
     if (kind === "response" || kind === "resource") this.parts.references.learn(facts, place);
   }
@@ -303,8 +310,9 @@ export class Intake implements Disposable {
 
   /** A record that is no capture: what it belongs to decides, as soon as that is known. */
   private takeNote(facts: RecordFacts): void {
-    const { last } = this;
-    if (last?.id !== undefined && facts.with?.includes(last.id) === true) {
+    const { last, passed } = this;
+    if (passed !== undefined && belongsTo(facts, passed)) return;
+    if (last !== undefined && belongsTo(facts, last.named)) {
       const position = this.parts.segment.position;
       // Only what stands right behind it can be found again with it.
       const follows = position?.number === last.segment && position.end === last.end;

@@ -7,7 +7,7 @@ import type { RecordFacts } from "../pipeline/index.ts";
 import { type CaptureKey, urlHash } from "./capture-key.ts";
 import { archiveKey, DIGEST_HALF, isSameRecord, noteHash } from "./capture-row.ts";
 import { type Catalogue } from "./catalogue.ts";
-import { belongsTo } from "./companions.ts";
+import { belongsTo, type Named } from "./companions.ts";
 import { type Indexer, markOf } from "./indexer.ts";
 import type { RecordShelf } from "./segments.ts";
 import { sourceIn, sourceNumberOf } from "./source-record.ts";
@@ -38,7 +38,7 @@ export class SegmentEntry {
   private source: number;
   /** Records that are no captures, right before what comes next. */
   private held: RecordFacts[] = [];
-  private last: { readonly id: string | undefined; readonly key: CaptureKey; end: number } | undefined;
+  private last: { readonly named: Named; readonly key: CaptureKey; end: number } | undefined;
 
   constructor(parts: EntryParts, segment: number, source: number) {
     this.catalogue = parts.catalogue;
@@ -68,7 +68,7 @@ export class SegmentEntry {
   private takeNote(facts: RecordFacts): void {
     if (sourceNumberOf(facts.uri) !== undefined) this.takeSource(facts);
     const { last } = this;
-    if (last?.id !== undefined && last.end === facts.offset && facts.with?.includes(last.id) === true) {
+    if (last !== undefined && last.end === facts.offset && belongsTo(facts, last.named)) {
       const length = facts.length ?? 0;
       this.indexer.extend(last.key, length);
       last.end += length;
@@ -111,7 +111,7 @@ export class SegmentEntry {
     const isOurs = facts.capture!.isOurs === true;
     const kind = isOurs ? "replaced" : (facts.type as "response" | "resource" | "revisit");
     const key = this.indexer.enter(facts, { kind, place, before, source: this.source });
-    this.last = { id: facts.id, key, end: offset + length };
+    this.last = { named: { id: facts.id, with: facts.with }, key, end: offset + length };
     this.counts.captures++;
   }
 
