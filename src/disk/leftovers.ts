@@ -28,14 +28,16 @@ export function removeLeftovers(disk: Disk, folder: string): string[] {
   return removed;
 }
 
+/** Found out once: a machine that slept has a clock that goes on and an uptime that does not. */
+const STARTED_MS = systemClock.now() - uptime() * 1000;
+
 function isLeftover(disk: Disk, folder: string, name: string): boolean {
   const writer = pidOfPartial(name);
   if (writer === undefined) return false;
   if (writer !== pid) return !isRunning(writer);
   // In a container every run has the same small pid: what is older than this process is not its own.
-  const startedMs = systemClock.now() - uptime() * 1000;
   const modifiedMs = disk.stat(join(folder, name))?.modifiedMs;
-  return modifiedMs !== undefined && modifiedMs < startedMs - CLOCK_SKEW_MS;
+  return modifiedMs !== undefined && modifiedMs < STARTED_MS - CLOCK_SKEW_MS;
 }
 
 /** Removes a file, or a folder with all that is in it. Links are removed, not followed. */
