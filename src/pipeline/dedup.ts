@@ -12,6 +12,7 @@ import { findInputs, type Input, type SkippedInput, STANDARD_INPUT } from "./inp
 import type { JobFile } from "./job-files.ts";
 import { JOB_FORMAT, JOB_NAME, JobFolder, type JobState, jobFolderIn } from "./job-folder.ts";
 import { checkKnown } from "./known-index.ts";
+import { formatColumn } from "./manifest-line.ts";
 
 export interface DedupOptions {
   /** Folder for the rewritten files; absent to rewrite them in place. */
@@ -98,6 +99,7 @@ export async function dedup(disk: Disk, names: readonly string[], options: Dedup
   const found = leaveOutOutput(disk, findInputs(disk, names, onSkip), names, options);
   const inputs = takeOnce(disk, options.output === undefined ? leaveAlone(disk, found, onSkip) : found, onSkip);
   if (inputs.length === 0) throw new ArchiveError("HT_NOT_FOUND", "no archive file to deduplicate");
+  refuseNamesakes(inputs);
   if (inputs.every(({ path }) => isUrl(path))) {
     const message = `${inputs[0]!.path}: files on a server may be referred to; name some that can be rewritten`;
     throw new ArchiveError("HT_USAGE", message, { file: inputs[0]!.path });
@@ -122,6 +124,20 @@ function takeOnce(disk: Disk, inputs: readonly Input[], onSkip: (skipped: Skippe
     if (twin !== input.name) onSkip({ name: input.name, error: new ArchiveError("HT_EXISTS", message) });
     return false;
   });
+}
+
+/** Names that a manifest writes alike: records of one file would be taken for those of the other. */
+function refuseNamesakes(inputs: readonly Input[]): void {
+  const names = new Map<string, string>();
+  for (const { name, path } of inputs) {
+    const column = formatColumn(name);
+    const twin = names.get(column);
+    if (twin !== undefined) {
+      const message = `${JSON.stringify(path)}: a manifest cannot tell it from ${JSON.stringify(twin)}; rename one of them`;
+      throw new ArchiveError("HT_USAGE", message, { file: path });
+    }
+    names.set(column, name);
+  }
 }
 
 /**

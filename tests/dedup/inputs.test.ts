@@ -72,6 +72,17 @@ describe("names", () => {
     checkDeduplicated(pair, listFiles(nodeDisk, output).filter(isArchive));
   });
 
+  test.each([
+    ["a\tb.warc.gz", "a%09b.warc.gz"],
+    ["a\nb.warc.gz", "a%0Ab.warc.gz"],
+  ])("%j and %j, which a manifest writes alike, are refused", async (...names) => {
+    const files = names.map((name) => gzipFile(name, capture("a", 1), capture("b", 2)));
+    await expect(dedupTrial(files)).rejects.toMatchObject({ code: "HT_USAGE" });
+    // Alone, the records of one are not looked for in the other.
+    const { fates, skipped } = await deduplicate([files[1]!]);
+    expect([fates, skipped]).toEqual([{ "b 2": "a 1" }, []]);
+  });
+
   test("a folder with an exclamation mark in its name is no ZIP file", async () => {
     const files = [
       gzipFile("we!rd/a.warc.gz", capture("a", 1), capture("b", 2)),
