@@ -120,6 +120,7 @@ export interface Done {
 let ready: { task: Task; pages: Page[]; instance: Instance | undefined } | undefined;
 
 process.on("message", (message: Task | "go") => void handle(message));
+process.on("disconnect", () => process.exit(1));
 
 async function handle(message: Task | "go"): Promise<void> {
   if (message !== "go") {

@@ -5,6 +5,8 @@ import { Codecs, createVolume, openVolume } from "holotype/store";
 import { serveVolume } from "holotype/volumed";
 import { serveYardstick } from "./store-yardstick.ts";
 
+// A run that was killed leaves no server behind.
+process.on("disconnect", () => process.exit(1));
 const [kind, folder] = process.argv.slice(2);
 if (kind === "yardstick") {
   mkdirSync(folder!, { recursive: true });
