@@ -267,12 +267,15 @@ describe("what is named and cannot be taken", () => {
     expect(err).toMatch(/skipped .*\.warc\.gz/);
   });
 
-  it("but files with odd names come out whole, and are theirs", () => {
+  // Those of the second set, a manifest cannot tell from the first two of the other: together they are refused.
+  it.each([
+    [["tab\there", "line\nbreak", "mark!here", " ", "ü".repeat(120)]],
+    [["tab%09here", "line%0Abreak", "mark!here", "%"]],
+  ])("but files with odd names come out whole, and are theirs: %j", (names) => {
     const { folder } = fresh();
     const input = join(folder, "odd");
     const output = join(folder, "out");
     mkdirSync(input);
-    const names = ["tab\there", "tab%09here", "line\nbreak", "line%0Abreak", "mark!here", " ", "ü".repeat(120)];
     names.forEach((name, i) => {
       put(input, `${name}.warc.gz`, archive(`odd-${i}`, PAGES.slice(i, i + 6), 2001 + ((i * 5) % 7)));
     });
