@@ -171,7 +171,11 @@ export class RecordShelf implements Disposable {
   *raw(segment: number, from: number, to: number): Generator<Uint8Array> {
     const { source } = this.segment(segment, to);
     if (from < 0)
-      throw unreadable(source, to, "what belongs to the record lies in another segment; `holotype rebuild`");
+      throw unreadable(
+        source,
+        to,
+        "what belongs to the record lies in another segment; `holotype rebuild` puts it right",
+      );
     const buffer = Buffer.allocUnsafeSlow(Math.min(1 << 20, Math.max(1, to - from)));
     for (let at = from; at < to; ) {
       const count = source.read(buffer.subarray(0, Math.min(buffer.length, to - at)), at);
