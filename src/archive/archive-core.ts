@@ -141,7 +141,11 @@ export class ArchiveCore implements Disposable {
       state === "counts" ? paths.catalogue(this.number) : unfinishedCatalogue(paths, this.number),
     );
     const timelines = listTimelines(disk, paths.folder);
-    this.catalogue = new Catalogue(this.store, state === "counts" ? 1 : Math.max(0, ...timelines) + 1);
+    this.catalogue = new Catalogue(
+      this.store,
+      state === "counts" ? 1 : Math.max(0, ...timelines) + 1,
+      paths.folder,
+    );
     if (state === "counts") this.removeOtherTimelines();
     const { timeline, timelineCommit } = this.catalogue.state;
     if (state === "counts" && timelineCommit > 0) requireTimeline(disk, paths.timeline(timeline));

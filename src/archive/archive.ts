@@ -107,7 +107,7 @@ export class Archive implements AsyncDisposable {
     const store = openRowsToRead(disk, paths.catalogue(number));
     try {
       const catalogue = new CatalogueView(store.view());
-      catalogue.checkFormat();
+      catalogue.checkFormat(folder);
       if (catalogue.state.unfinished > 0) {
         const message = `${folder}: the catalogue was lost, and is not complete yet; \`holotype rebuild\` makes it`;
         throw new ArchiveError("HT_CORRUPT", message, { file: folder });
@@ -235,7 +235,7 @@ export class Archive implements AsyncDisposable {
 
 function lifespanOf(entry: TimelineEntry): Lifespan {
   const { key, birth, end, lastSeen, visits, isWhole } = entry;
-  return { key, birth, end, lastSeen, captures: visits, isWhole, ...decodeContent(key, entry.value) };
+  return { key, birth, end, lastSeen, captures: visits, isWhole, ...decodeContent(key, entry.value, entry.digest) };
 }
 
 function* only(entries: Iterable<TimelineEntry>, { mime }: Scope): Generator<Lifespan> {

@@ -75,9 +75,9 @@ export class RowReader {
     }
   }
 
-  /** Whether all of it was read. */
-  get isAtEnd(): boolean {
-    return this.at >= this.bytes.length;
+  /** Bytes that were not read yet. */
+  get left(): number {
+    return Math.max(0, this.bytes.length - this.at);
   }
 
   raw(size: number): Buffer {

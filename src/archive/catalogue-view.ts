@@ -35,7 +35,7 @@ export interface SourceRow {
 }
 
 export interface CatalogueState {
-  readonly format: 2;
+  readonly format: 3;
   /** Which timeline belongs to it, and which commit of that. */
   readonly timeline: number;
   readonly timelineCommit: number;
@@ -51,8 +51,10 @@ export interface CatalogueState {
   readonly unfinished: number;
 }
 
+const FORMAT = 3;
+
 const EMPTY: CatalogueState = {
-  format: 2,
+  format: FORMAT,
   timeline: 1,
   timelineCommit: 0,
   journal: 0,
@@ -80,10 +82,20 @@ export class CatalogueView {
     this.view = view;
   }
 
-  /** Throws HT_FORMAT_TOO_NEW. To be called before anything else. */
-  checkFormat(): void {
+  /** HT_FORMAT_TOO_NEW. To be called before anything else. */
+  refuseNewer(): void {
     const format: number = this.state.format;
-    if (format > 2) throw new ArchiveError("HT_FORMAT_TOO_NEW", "the catalogue was made by a newer Holotype");
+    if (format > FORMAT) throw new ArchiveError("HT_FORMAT_TOO_NEW", "the catalogue was made by a newer Holotype");
+  }
+
+  /** The same; and HT_UNSUPPORTED where it, or the timeline that belongs to it, is of an earlier form. */
+  checkFormat(folder: string): void {
+    this.refuseNewer();
+    const format: number = this.state.format;
+    if (format < FORMAT) {
+      const message = `${folder}: the catalogue was made by an earlier Holotype; \`holotype rebuild\` makes it anew`;
+      throw new ArchiveError("HT_UNSUPPORTED", message, { file: folder });
+    }
   }
 
   protected get(key: string): Buffer | undefined {

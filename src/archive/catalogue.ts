@@ -34,12 +34,12 @@ export class Catalogue extends CatalogueView {
   private recent = new Map<string, CaptureKey[]>();
   private counts: { -readonly [K in keyof CatalogueState]: CatalogueState[K] };
 
-  /** `timeline` is the number of the one that belongs to a catalogue in which there is nothing yet. */
-  constructor(store: OrderedStore, timeline: number) {
+  /** `timeline` is the number of the one that belongs to a catalogue in which there is nothing yet; `folder` the archive's. */
+  constructor(store: OrderedStore, timeline: number, folder: string) {
     super(store.view());
     this.store = store;
     this.counts = { ...this.readState() };
-    this.checkFormat();
+    this.checkFormat(folder);
     if (this.counts.timelineCommit === 0) this.counts.timeline = timeline;
   }
 

@@ -15,13 +15,30 @@ export interface Content {
   readonly payloadSize: number;
 }
 
-const IDENTITY_SIZE = 16;
+const HALF = 16;
 
-/** What the timeline tells contents apart by. */
+/**
+ * What the timeline tells contents apart by: the first half of the digest, changed by the status. Of a redirect, a hash of
+ * all that counts: with a place of one's own choice in the change, two that come out alike could be looked for.
+ */
 export function contentIdentity(status: number | undefined, location: string | undefined, sha256: string): Buffer {
   // A text is made faster than a buffer.
-  const text = hash("sha256", `${status ?? ""} ${sha256} ${location ?? ""}`, "binary");
-  return Buffer.from(text.slice(0, IDENTITY_SIZE), "latin1");
+  if (location !== undefined) return firstHalf(hash("sha256", `${status ?? ""} ${sha256} ${location}`, "binary"));
+  return changeByStatus(Buffer.from(sha256.slice(0, 2 * HALF), "hex"), status);
+}
+
+function firstHalf(digest: string): Buffer {
+  return Buffer.from(digest.slice(0, HALF), "latin1");
+}
+
+const changes = new Map<number, Buffer>();
+
+/** Done twice, it is undone. */
+function changeByStatus(half: Buffer, status = 0): Buffer {
+  let change = changes.get(status);
+  if (change === undefined) changes.set(status, (change = firstHalf(hash("sha256", `status ${status}`, "binary"))));
+  for (let i = 0; i < HALF; i++) half[i]! ^= change[i]!;
+  return half;
 }
 
 /** How a URL can be told from its key alone: the scheme, and whether the host has `www.` in front. */
@@ -73,18 +90,20 @@ function formOf(key: string, url: string): number {
 
 /**
  * `key` is the one that the content is filed under; it is not said twice where the URL follows from it. A URL that is too
- * long is read back as its key.
+ * long is read back as its key. Of the digest, what the identity has is not said either.
  */
-export function encodeContent(key: string, content: Content): Buffer {
+export function encodeContent(key: string, content: Content, location: string | undefined): Buffer {
   const form = formOf(key, content.url);
   const row = rows.begin().byte(form);
   if (form === OWN_FORM) row.text(content.url);
   row.count(content.status ?? 0).text((content.mime ?? "").slice(0, MIME_SIZE_MAX));
   row.count(content.payloadSize);
-  return isNothing(content) ? row.finish() : row.raw(Buffer.from(content.sha256, "hex")).finish();
+  if (isNothing(content)) return row.finish();
+  return row.raw(Buffer.from(location === undefined ? content.sha256.slice(2 * HALF) : content.sha256, "hex")).finish();
 }
 
-export function decodeContent(key: string, bytes: Uint8Array): Content {
+/** `identity` is that of the timeline's entry, each character one byte. */
+export function decodeContent(key: string, bytes: Uint8Array, identity: string): Content {
   const row = new RowReader(bytes);
   const form = row.byte();
   const url = form === OWN_FORM ? row.text() : form === LONG_FORM ? key : fromKey(key, form)!;
@@ -93,7 +112,14 @@ export function decodeContent(key: string, bytes: Uint8Array): Content {
     url,
     status: status === 0 ? undefined : status,
     mime: mime === "" ? undefined : mime,
-    sha256: row.isAtEnd ? SHA256_OF_NOTHING : row.raw(32).toString("hex"),
+    sha256: digestFrom(row, status, identity),
     payloadSize,
   };
+}
+
+function digestFrom(row: RowReader, status: number, identity: string): string {
+  if (row.left === 0) return SHA256_OF_NOTHING;
+  if (row.left === 2 * HALF) return row.raw(2 * HALF).toString("hex");
+  const half = changeByStatus(Buffer.from(identity, "latin1"), status);
+  return half.toString("hex") + row.raw(HALF).toString("hex");
 }

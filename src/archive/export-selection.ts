@@ -150,7 +150,7 @@ export class SelectedCaptures {
   private validAt(key: string, timeMs: number): FoundCapture | undefined {
     const entry = this.archive.timeline.at(key, timeMs);
     if (entry === undefined) return undefined;
-    const digest = Buffer.from(decodeContent(key, entry.value).sha256.slice(0, 2 * DIGEST_HALF), "hex");
+    const digest = Buffer.from(decodeContent(key, entry.value, entry.digest).sha256.slice(0, 2 * DIGEST_HALF), "hex");
     for (const found of this.archive.catalogue.captures(urlHash(key), entry.birth, timeMs, true)) {
       if (found.row.digest?.equals(digest) === true) return found;
     }

@@ -196,7 +196,7 @@ export class Indexer {
     const { url, capture, sha256, payloadSize } = visited;
     const { status, mime, location } = capture;
     const content: Content = { url, status, mime, sha256, payloadSize };
-    this.timeline.insert(key, timeMs, encodeContent(key, content), contentIdentity(status, location, sha256));
+    this.timeline.insert(key, timeMs, encodeContent(key, content, location), contentIdentity(status, location, sha256));
   }
 
   /** Status, media type and redirect of the record that holds the payload. */

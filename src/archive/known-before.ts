@@ -35,7 +35,7 @@ export async function knownBefore(disk: Disk, paths: ArchivePaths): Promise<Know
 
 function knownIn(view: StoreView): KnownBefore | undefined {
   const catalogue = new CatalogueView(view);
-  catalogue.checkFormat();
+  catalogue.refuseNewer();
   const { captures, journal, unfinished } = catalogue.state;
   if (unfinished > 0) return undefined;
   const ends = new Map<number, number>();

@@ -16,7 +16,7 @@ export function timelineWithout(catalogue: Catalogue, from: TimelineSnapshot, to
     for (const { time, digest } of from.visits(key)) {
       const value = digest === undefined ? undefined : values.get(`${digest}`);
       if (value === undefined) continue;
-      const payload = Buffer.from(decodeContent(key, value).sha256, "hex").subarray(0, DIGEST_HALF);
+      const payload = Buffer.from(decodeContent(key, value, digest!).sha256, "hex").subarray(0, DIGEST_HALF);
       const isThere = catalogue.capturesAt(url, time).some(({ row }) => row.digest?.equals(payload) === true);
       if (isThere) to.insert(key, time, value, Buffer.from(digest!, "latin1"));
     }
