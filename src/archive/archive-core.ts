@@ -29,7 +29,7 @@ import { Indexer } from "./indexer.ts";
 import { appendJournal, enterJournal, type JournalEntry, mendJournal, readJournal } from "./journal.ts";
 import { type KnownBefore, knownBefore } from "./known-before.ts";
 import type { OrderedStore } from "./ordered-store.ts";
-import { dropUnused, timelineWithout } from "./removal.ts";
+import { dropUnused, lostVisits } from "./removal.ts";
 import { openRows } from "./row-store.ts";
 import { isEntered, SegmentEntry } from "./segment-entry.ts";
 import { adoptedInput, cutSegment, listSegments, openArchive, RecordShelf, saveTail, segmentPath } from "./segments.ts";
@@ -141,11 +141,7 @@ export class ArchiveCore implements Disposable {
       state === "counts" ? paths.catalogue(this.number) : unfinishedCatalogue(paths, this.number),
     );
     const timelines = listTimelines(disk, paths.folder);
-    this.catalogue = new Catalogue(
-      this.store,
-      state === "counts" ? 1 : Math.max(0, ...timelines) + 1,
-      paths.folder,
-    );
+    this.catalogue = new Catalogue(this.store, state === "counts" ? 1 : Math.max(0, ...timelines) + 1, paths.folder);
     if (state === "counts") this.removeOtherTimelines();
     const { timeline, timelineCommit } = this.catalogue.state;
     if (state === "counts" && timelineCommit > 0) requireTimeline(disk, paths.timeline(timeline));
@@ -210,7 +206,7 @@ export class ArchiveCore implements Disposable {
     // nothing says that what it does not know was never acknowledged.
     const isAfresh = catalogue.state.timelineCommit === 0 || catalogue.state.unfinished > 0;
     if (isAfresh) catalogue.setUnfinished(true);
-    const removed = enterJournal(catalogue, readJournal(disk, paths.journal, catalogue.state.journal));
+    const removedKeys = enterJournal(catalogue, readJournal(disk, paths.journal, catalogue.state.journal));
     if (this.state === "unfinished") return;
     const removedDigests: Buffer[] = [];
     for (const number of listSegments(disk, paths.segments)) {
@@ -223,7 +219,7 @@ export class ArchiveCore implements Disposable {
         removedDigests.push(...this.enterAdopted(number, row.adopted));
     }
     catalogue.setUnfinished(false);
-    if (removed && !isAfresh) this.forgetRemoved();
+    if (removedKeys.size > 0 && !isAfresh) this.forgetRemoved(removedKeys);
     else if (catalogue.changeCount > 0) this.commit();
     this.drop(removedDigests);
   }
@@ -317,38 +313,22 @@ export class ArchiveCore implements Disposable {
     return new SegmentEntry(this, number, source);
   }
 
-  /** Durable before it has any effect. */
-  journal(...entries: readonly JournalEntry[]): void {
+  /** Durable before it has any effect. See `enterJournal`. */
+  journal(...entries: readonly JournalEntry[]): Set<string> {
     appendJournal(this.disk, this.paths.journal, entries);
-    enterJournal(this.catalogue, entries);
+    return enterJournal(this.catalogue, entries);
   }
 
-  /** Makes the timeline anew without the captures that the catalogue has no more, and commits. */
-  forgetRemoved(): void {
-    this.guard(() => this.replaceTimeline());
-  }
-
-  private replaceTimeline(): void {
-    const { disk, paths, catalogue } = this;
-    const before = catalogue.state.timeline;
-    const number = before + 1;
-    this.segment.sync();
-    this.timelineWriter.commit();
-    removeTree(disk, paths.timeline(number));
-    const next = TimelineWriter.open(disk, paths.timeline(number));
-    try {
+  /** Takes out of the timeline what it tells of captures under these keys that the catalogue has no more, and commits. */
+  forgetRemoved(keys: Iterable<string>): void {
+    this.guard(() => {
+      this.segment.sync();
+      // What waits to be written is not in a snapshot yet.
+      this.timelineWriter.commit();
       using snapshot: TimelineSnapshot = this.timelineWriter.snapshot();
-      timelineWithout(catalogue, snapshot, next);
-      const { generation } = next.commit();
-      this.putPosition();
-      catalogue.commit(generation, number);
-    } catch (error) {
-      next[Symbol.dispose]();
-      throw error;
-    }
-    this.timelineWriter[Symbol.dispose]();
-    this.timelineWriter = next;
-    removeTree(disk, paths.timeline(before));
+      this.timelineWriter.remove(lostVisits(this.catalogue, snapshot, keys));
+    });
+    this.commit();
   }
 
   commitWhereDue(): void {
@@ -396,10 +376,10 @@ export class ArchiveCore implements Disposable {
     this.state = "complete";
   }
 
-  /** Leaves the timeline in the room that it needs. */
-  private tidyTimeline(): void {
+  /** Leaves the timeline in the room that it needs; thoroughly, with nothing of what was removed from it. */
+  tidyTimeline(isThorough = false): void {
     if (this.failure !== undefined || this.state === "unfinished" || this.catalogue.changeCount > 0) return;
-    const { isChanged, generation } = this.timelineWriter.tidy();
+    const { isChanged, generation } = this.timelineWriter.tidy(isThorough);
     if (isChanged) this.guard(() => this.catalogue.commit(generation));
   }
 

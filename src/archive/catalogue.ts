@@ -188,8 +188,7 @@ export class Catalogue extends CatalogueView {
   }
 
   /** With the commit of the timeline that goes with it. Durable when it returns. */
-  commit(timelineCommit: number, timeline = this.counts.timeline): void {
-    this.counts.timeline = timeline;
+  commit(timelineCommit: number): void {
     this.counts.timelineCommit = timelineCommit;
     this.put(tableKey(Table.state), Buffer.from(JSON.stringify(this.counts)));
     this.store.commit(this.changes);

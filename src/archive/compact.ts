@@ -73,6 +73,7 @@ class Compaction {
       options.onProgress?.(i + 1, numbers.length);
     }
     core.commit();
+    core.tidyTimeline(true);
     return { segments, bytesBefore, bytesAfter: this.size(), bytesDead, damaged: [...this.damaged] };
   }
 

@@ -106,15 +106,15 @@ export function appendJournal(disk: Disk, path: string, entries: readonly Journa
   if (isNew) disk.syncFolder(dirname(path));
 }
 
-/** Makes the catalogue say what these entries say. Whether captures were removed, of which the timeline does not know. */
-export function enterJournal(catalogue: Catalogue, entries: Iterable<JournalEntry>): boolean {
-  let isRemoved = false;
+/** Makes the catalogue say what these entries say. The keys of captures that were removed: the timeline has them still. */
+export function enterJournal(catalogue: Catalogue, entries: Iterable<JournalEntry>): Set<string> {
+  const keys = new Set<string>();
   for (const entry of entries) {
     enterOne(catalogue, entry);
     catalogue.count({ journal: 1 });
-    isRemoved ||= entry.kind === "remove";
+    if (entry.kind === "remove") for (const { url } of entry.captures) keys.add(archiveKey(url));
   }
-  return isRemoved;
+  return keys;
 }
 
 function enterOne(catalogue: Catalogue, entry: JournalEntry): void {

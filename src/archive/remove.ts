@@ -61,11 +61,13 @@ export function removeCaptures(core: ArchiveCore, selection: Selection, options:
     reason: options.reason,
     selection: inWords(selection),
   } as const;
+  const keys = new Set<string>();
   for (let at = 0; at < captures.length; at += ENTRY_SIZE) {
-    core.journal({ ...shared, captures: captures.slice(at, at + ENTRY_SIZE) });
+    const entered = core.journal({ ...shared, captures: captures.slice(at, at + ENTRY_SIZE) });
+    for (const key of entered) keys.add(key);
   }
   const before = catalogue.state.contents;
-  core.forgetRemoved();
+  core.forgetRemoved(keys);
   core.drop(digests.values());
   return { captures, contents: before - catalogue.state.contents };
 }

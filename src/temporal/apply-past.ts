@@ -3,14 +3,15 @@
  * those. This is the general way; apply.ts has a shorter one for visits that are later than all that is known.
  */
 import { withChange } from "./change-map.ts";
-import { clipChanges, isAllBehind, type KeyChange, mergeChanges } from "./changes.ts";
+import { clipChanges, firstTime, isAllBehind, type KeyChange, mergeChanges } from "./changes.ts";
 import { layOutBehind } from "./layout.ts";
 import type { Leaf } from "./leaf.ts";
-import { FOREVER, type KeyNode, type PageRef, type TimeNode } from "./node.ts";
-import { type Area, Gathering, one, type PageWriter, type Pieces } from "./page-writer.ts";
-import { addVisits, carriedOn, carryOf, type Run, sameCarry } from "./run.ts";
+import { BEGINNING, FOREVER, type KeyNode, type PageRef, type TimeNode } from "./node.ts";
+import type { PageFile } from "./page-file.ts";
+import { type Area, Gathering, one, PageWriter, type Pieces } from "./page-writer.ts";
+import { carriedOn, carryOf, changeVisits, type Run, sameCarry } from "./run.ts";
 import type { Growth } from "./run-writer.ts";
-import type { Totals } from "./slot.ts";
+import type { Root, Totals } from "./slot.ts";
 
 /** Pieces, and what has to be carried into the pages behind, in order of keys. */
 interface Changed extends Pieces {
@@ -32,6 +33,16 @@ export function startNews(ref: PageRef, leaf: Leaf): LeafNews {
 }
 
 export type Tally = { -readonly [K in keyof Totals]: Totals[K] };
+
+/** What a timeline becomes with changes of any time, in the order of their keys; not committed yet. */
+export function applyChanges(file: PageFile, before: Root, changes: readonly KeyChange[]): Root {
+  const { keys, entries, visits } = before;
+  const tally = { keys, entries, visits };
+  const writer = new PageWriter(file, before, before);
+  const whole = { low: "", start: BEGINNING, end: FOREVER };
+  const root = writer.wrap(new PastApplication(writer, tally).apply(before.root, whole, changes));
+  return { ...before, ...tally, root, live: writer.live, copies: writer.copies, end: file.size };
+}
 
 export class PastApplication {
   private readonly writer: PageWriter;
@@ -90,6 +101,7 @@ export class PastApplication {
     const { writer } = this;
     const { builder, settings } = writer;
     const leaf = writer.file.leaf(ref);
+    if (leaf.keys.length === 0 && changes.every(addsNothing)) return { ...one(ref), carried: [] };
     const news = startNews(ref, leaf);
     const base = leaf.keys.length > 0 ? leaf.base : Math.max(start, changes[0]!.visits[0]?.time ?? start);
     if (leaf.keys.length === 0) news.lastVisit = base;
@@ -103,7 +115,7 @@ export class PastApplication {
       this.changeRuns(change, isKnown ? leaf.runs(index++) : [], end, news);
       const { visits, carry } = change;
       news.lastVisit = Math.max(news.lastVisit, visits.at(-1)?.time ?? news.lastVisit);
-      news.firstNew = Math.min(news.firstNew, carry === undefined ? visits[0]!.time : start);
+      news.firstNew = Math.min(news.firstNew, carry === undefined ? firstTime(change) : start);
     }
     builder.copy(leaf, index, leaf.keys.length);
     const built = builder.finish(news.lastVisit);
@@ -117,7 +129,7 @@ export class PastApplication {
   /** Puts a key as it is with what is new into the leaf in the making. */
   changeRuns(change: KeyChange, old: readonly Run[], end: number, news: LeafNews): void {
     const carry = change.carry === undefined ? carryOf(old) : change.carry.run && carriedOn(change.carry.run);
-    const runs = addVisits(old, change.visits, carry);
+    const runs = changeVisits(old, change.visits, change.forgotten ?? [], carry);
     this.count(old, -1);
     this.count(runs, 1);
     if (runs.length > 0) this.writer.builder.put(change.key, runs);
@@ -137,6 +149,10 @@ export class PastApplication {
       this.tally.visits += sign * visits.length;
     }
   }
+}
+
+function addsNothing({ visits, carry }: KeyChange): boolean {
+  return visits.length === 0 && carry?.run === undefined;
 }
 
 /** A leaf that became too large, in pieces. Where all that is new is behind what was known, that stays as it is. */

@@ -1,13 +1,23 @@
 /** What is new about keys, as the pages get it that are not at the end of time: visits, and what was carried there. */
 import type { SortedVisits } from "./batch.ts";
+import { FOREVER } from "./node.ts";
 import type { Carry, Visit } from "./run.ts";
 
-/** What is new about a key: visits in order, and perhaps what it held before. */
+/** What is new about a key: visits in order, those that are to be forgotten, and perhaps what it held before. */
 export interface KeyChange {
   readonly key: string;
   readonly visits: readonly Visit[];
+  readonly forgotten?: readonly Moment[] | undefined;
   /** Given where what is carried into the page has changed. */
   readonly carry?: { readonly run: Carry } | undefined;
+}
+
+/** What of a visit tells it from others of its key. */
+export type Moment = Pick<Visit, "time" | "digest">;
+
+/** The earliest visit that comes or goes. */
+export function firstTime({ visits, forgotten }: KeyChange): number {
+  return Math.min(visits[0]?.time ?? FOREVER, forgotten?.[0]?.time ?? FOREVER);
 }
 
 /** The changes that visits [from, to) of a batch are. */
@@ -25,8 +35,7 @@ export function changesOf(visits: SortedVisits, from: number, to: number): KeyCh
 
 /** Whether all that is new lies behind this moment: then no page before it changes. */
 export function isAllBehind(changes: readonly KeyChange[], moment: number): boolean {
-  for (const { visits, carry } of changes) if (carry !== undefined || visits[0]!.time < moment) return false;
-  return true;
+  return changes.every((change) => change.carry === undefined && firstTime(change) >= moment);
 }
 
 /** The changes in [start, end); those without any are left out, but for what is carried into the first stretch. */
@@ -38,10 +47,12 @@ export function clipChanges(
 ): readonly KeyChange[] {
   const clipped: KeyChange[] = [];
   for (const change of changes) {
-    const { key, visits, carry } = change;
-    const own = visits.filter(({ time }) => time >= start && time < end);
-    if (isFirst && carry !== undefined) clipped.push({ key, visits: own, carry });
-    else if (own.length > 0) clipped.push({ key, visits: own });
+    const { key, carry } = change;
+    const isOwn = ({ time }: Moment) => time >= start && time < end;
+    const visits = change.visits.filter(isOwn);
+    const forgotten = change.forgotten?.filter(isOwn);
+    if (isFirst && carry !== undefined) clipped.push({ key, visits, forgotten, carry });
+    else if (visits.length > 0 || (forgotten ?? []).length > 0) clipped.push({ key, visits, forgotten });
   }
   return clipped;
 }
@@ -54,7 +65,7 @@ export function mergeChanges(changes: readonly KeyChange[], carried: readonly Ke
   for (const change of carried) {
     while (at < changes.length && changes[at]!.key < change.key) merged.push(changes[at++]!);
     const same = changes[at]?.key === change.key ? changes[at++]! : undefined;
-    merged.push({ key: change.key, visits: same?.visits ?? [], carry: change.carry });
+    merged.push({ key: change.key, visits: same?.visits ?? [], forgotten: same?.forgotten, carry: change.carry });
   }
   while (at < changes.length) merged.push(changes[at++]!);
   return merged;

@@ -97,12 +97,23 @@ export function carryOf(runs: readonly Run[]): Carry {
   return first === undefined || first.before === 0 ? undefined : first;
 }
 
-/** Adds visits, given in order, to runs. */
-export function addVisits(runs: readonly Run[], added: readonly Visit[], carry: Carry): Run[] {
+/** Adds visits, given in order, to runs; and takes those out of them that are to be forgotten. */
+export function changeVisits(
+  runs: readonly Run[],
+  added: readonly Visit[],
+  forgotten: readonly Pick<Visit, "time" | "digest">[],
+  carry: Carry,
+): Run[] {
+  const names = new Set(forgotten.map(nameOf));
   const all = visitsOf(runs);
-  all.push(...added);
+  const kept = names.size === 0 ? all : all.filter((visit) => !names.has(nameOf(visit)));
+  kept.push(...added);
   // New ones stand behind known ones of the same moment and content, so those keep their values.
-  return collapse(carry, all.sort(compareVisits));
+  return collapse(carry, kept.sort(compareVisits));
+}
+
+function nameOf({ time, digest }: Pick<Visit, "time" | "digest">): string {
+  return digest === undefined ? `${time}` : `${time} ${digest}`;
 }
 
 /** The part of runs in [start, end), as a page with that stretch has it. */

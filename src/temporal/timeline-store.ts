@@ -42,6 +42,8 @@ export interface TimelineReader {
 export interface TimelineStore {
   insert(key: string | Uint8Array, time: number, value: Uint8Array, digest: Uint8Array): Answer<void>;
   end(key: string | Uint8Array, time: number): Answer<void>;
+  /** It is as if these visits of these keys had never been heard of. */
+  remove(visits: ReadonlyMap<string, readonly TimelineVisit[]>): Answer<void>;
   /** Durable when it is done. */
   commit(): Answer<unknown>;
   snapshot(): Answer<TimelineReader & (Disposable | AsyncDisposable)>;

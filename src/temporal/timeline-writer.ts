@@ -5,12 +5,14 @@ import { join } from "node:path";
 import { ArchiveError } from "../base/index.ts";
 import { type Disk, type Lock, removeLeftovers } from "../disk/index.ts";
 import { applyVisits } from "./apply.ts";
+import { applyChanges } from "./apply-past.ts";
 import { VisitBatch } from "./batch.ts";
 import { copyPages, createEmpty, putInPlace } from "./copy.ts";
 import type { PageFile } from "./page-file.ts";
 import { hasManyCopies, layAnew } from "./relay.ts";
 import type { Root } from "./slot.ts";
 import { CACHE_BYTES_DEFAULT, FILE_NAME, openFile, type TimelineOptions, TimelineSnapshot } from "./timeline.ts";
+import type { TimelineVisit } from "./timeline-store.ts";
 
 export const PAGE_SIZE_DEFAULT = 8192;
 export const DIGEST_SIZE_DEFAULT = 16;
@@ -95,11 +97,28 @@ export class TimelineWriter implements Disposable {
     if (this.waiting.cost > WAITING_MAX) this.workIn();
   }
 
+  /**
+   * It is as if these visits of these keys had never been heard of; one that was not changes nothing. Costs what it costs
+   * to write the pages of the keys anew.
+   */
+  remove(visits: ReadonlyMap<string, readonly TimelineVisit[]>): void {
+    const changes = [...visits].map(([key, own]) => {
+      return { key: keyText(key), visits: [], forgotten: own.toSorted((one, other) => one.time - other.time) };
+    });
+    changes.sort((one, other) => (one.key < other.key ? -1 : 1));
+    if (this.waiting.length > 0) this.workIn();
+    this.advance((root) => applyChanges(this.pages, root, changes));
+  }
+
   /** Takes what waits into pages. They are reachable only after a commit. */
   private workIn(): void {
     const visits = this.waiting.take();
+    this.advance((root) => applyVisits(this.pages, root, visits));
+  }
+
+  private advance(change: (root: Root) => Root): void {
     try {
-      this.ahead = applyVisits(this.pages, this.ahead ?? this.root, visits);
+      this.ahead = change(this.ahead ?? this.root);
     } catch (error) {
       this.forget();
       throw error;
@@ -107,8 +126,8 @@ export class TimelineWriter implements Disposable {
   }
 
   /**
-   * All that was inserted since the last commit is durable when this returns. When it throws, none of it is there, or,
-   * where it was the last sync that failed, all of it: `snapshot` shows which. It can be inserted again in any case.
+   * All that was inserted or removed since the last commit is so durably when this returns. When it throws, none of it is,
+   * or, where it was the last sync that failed, all of it: `snapshot` shows which. It can be done again in any case.
    */
   commit(): Root {
     if (this.waiting.length > 0) this.workIn();
@@ -129,10 +148,13 @@ export class TimelineWriter implements Disposable {
     return this.root;
   }
 
-  /** For who is done for a while: writes the file anew where much of it is dead, and says which commit is the last then. */
-  tidy(): { readonly isChanged: boolean; readonly generation: number } {
+  /**
+   * For who is done for a while: writes the file anew where much of it is dead, or whatever is, and says which commit is
+   * the last then.
+   */
+  tidy(isThorough = false): { readonly isChanged: boolean; readonly generation: number } {
     const { live, generation } = this.root;
-    if (this.pages.size - live > Math.max(TIDY_LEAST, live / 4)) this.compactIfPossible();
+    if (isThorough || this.pages.size - live > Math.max(TIDY_LEAST, live / 4)) this.compactIfPossible();
     return { isChanged: this.root.generation !== generation, generation: this.root.generation };
   }
 

@@ -178,6 +178,24 @@ describe("changes in the past", () => {
   });
 });
 
+describe("forgetting", () => {
+  it("costs the pages of what is forgotten, however much else there is", () => {
+    const disk = buildInTurns(60);
+    using writer = TimelineWriter.open(disk, "/timeline", { digestSize: 4 });
+    using before = writer.snapshot();
+    const key = "org,site)/1/1";
+    const visits = [...before.visits(key)];
+    expect(visits).toHaveLength(60);
+    writer.remove(new Map([[key, visits]]));
+    writer.commit();
+    using after = writer.snapshot();
+    expect(after.history(key)).toEqual([]);
+    expect([...before.visits(key)]).toEqual(visits);
+    expect(after.info).toMatchObject({ keys: before.info.keys - 1, visits: before.info.visits - 60 });
+    expect(after.info.fileSize - before.info.fileSize).toBeLessThan(before.info.live / 4);
+  });
+});
+
 describe("an entry", () => {
   it("becomes JSON whole, from whichever question", () => {
     using snapshot = openTimeline(buildInTurns(3), "/timeline");

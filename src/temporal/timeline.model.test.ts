@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createDice } from "../testing/dice.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
-import { expectSame, put, rangesAbout } from "../testing/timeline-answers.ts";
+import { expectSame, put, rangesAbout, takeBack } from "../testing/timeline-answers.ts";
 import { type ModelVisit, TimelineModel } from "../testing/timeline-model.ts";
 import { type TimelineSnapshot, TimelineWriter } from "./index.ts";
 
@@ -76,6 +76,44 @@ describe("a timeline", () => {
         await expectHeld(held, asked);
         writer[Symbol.dispose]();
         await expectHeld(held, asked);
+        for (const { snapshot } of held) snapshot[Symbol.dispose]();
+      }),
+      { numRuns: Number(process.env["HOLOTYPE_RUNS"] ?? 25) },
+    );
+  });
+
+  it("forgets any visits, and hears of some of them again, at every commit", async () => {
+    const steps = fc.array(fc.record({ batch: fc.array(visits, { maxLength: 120 }), every: fc.nat(5) }), {
+      minLength: 1,
+      maxLength: 6,
+    });
+    await fc.assert(
+      fc.asyncProperty(steps, fc.constantFrom(256, 400, 1000), chosenTimes, async (all, pageSize, chosen) => {
+        const model = new TimelineModel();
+        const asked = [-(2 ** 51), ...chosen, 20, 2 ** 51].sort((one, other) => one - other);
+        const held: { snapshot: TimelineSnapshot; model: TimelineModel }[] = [];
+        const known: ModelVisit[] = [];
+        const settings = { pageSize, digestSize: 1, cacheBytes: 1 << 14 };
+        const writer = TimelineWriter.open(new ForgetfulDisk(), "/timeline", settings);
+        let removed: readonly ModelVisit[] = [];
+        for (const { batch, every } of all) {
+          for (const visit of [...batch, ...removed.slice(0, 40)]) {
+            await put(writer, visit);
+            model.add(visit);
+          }
+          known.push(...batch);
+          if (batch.length % 2 === 0) writer.commit();
+          removed = known.filter((_, i) => every === 0 || i % every === 1);
+          await takeBack(writer, removed);
+          for (const visit of removed) model.remove(visit);
+          writer.commit();
+          const last = { snapshot: writer.snapshot(), model: model.copy() };
+          await expectHeld([last], asked);
+          held.push(last);
+          if (batch.length % 5 === 0) writer.compact();
+        }
+        await expectHeld(held, asked);
+        writer[Symbol.dispose]();
         for (const { snapshot } of held) snapshot[Symbol.dispose]();
       }),
       { numRuns: Number(process.env["HOLOTYPE_RUNS"] ?? 25) },

@@ -9,9 +9,10 @@ import {
   type TimelineEntry,
   type TimelineReader,
   type TimelineStore,
+  type TimelineVisit,
   VALUE_SIZE_MAX,
 } from "../temporal/index.ts";
-import { type ModelEntry, type ModelVisit, TimelineModel } from "./timeline-model.ts";
+import { type ModelEntry, TimelineModel } from "./timeline-model.ts";
 
 function entryOf(entry: ModelEntry): TimelineEntry {
   return { ...entry, value: Buffer.from(`value of ${entry.digest}`, "latin1"), isWhole: true };
@@ -57,7 +58,7 @@ function readerOf(model: TimelineModel): TimelineReader & AsyncDisposable {
 
 export class MemoryTimeline implements TimelineStore {
   private committed = new TimelineModel();
-  private readonly waiting: ModelVisit[] = [];
+  private readonly waiting: ((model: TimelineModel) => void)[] = [];
 
   insert(key: string | Uint8Array, time: number, value: Uint8Array, digest: Uint8Array): Promise<void> {
     return soon(() => {
@@ -73,13 +74,21 @@ export class MemoryTimeline implements TimelineStore {
 
   private add(key: string | Uint8Array, time: number, digest: string | undefined): void {
     if (!Number.isInteger(time) || Math.abs(time) > TIME_MAX) throw new ArchiveError("HT_USAGE", `not a time: ${time}`);
-    this.waiting.push({ key: keyText(key), time, digest });
+    const visit = { key: keyText(key), time, digest };
+    this.waiting.push((model) => model.add(visit));
+  }
+
+  remove(visits: ReadonlyMap<string, readonly TimelineVisit[]>): Promise<void> {
+    return soon(() => {
+      for (const [key, own] of visits)
+        for (const visit of own) this.waiting.push((model) => model.remove({ key: keyText(key), ...visit }));
+    });
   }
 
   commit(): Promise<void> {
     return soon(() => {
       const next = this.committed.copy();
-      for (const visit of this.waiting.splice(0)) next.add(visit);
+      for (const change of this.waiting.splice(0)) change(next);
       this.committed = next;
     });
   }

@@ -20,6 +20,13 @@ export function put(store: TimelineStore, { key, time, digest }: ModelVisit): An
   return store.insert(bytes, time, Buffer.from(`value of ${digest}`, "latin1"), Buffer.from(digest, "latin1"));
 }
 
+/** Takes visits back. */
+export function takeBack(store: TimelineStore, visits: readonly ModelVisit[]): Answer<void> {
+  const byKey = new Map<string, ModelVisit[]>();
+  for (const visit of visits) byKey.set(visit.key, [...(byKey.get(visit.key) ?? []), visit]);
+  return store.remove(byKey);
+}
+
 /** All that a stream gives; at once where nothing has to be waited for. */
 export function gather<T>(answers: Answers<T>): Answer<T[]> {
   return Symbol.iterator in answers ? [...answers] : gatherLater(answers);

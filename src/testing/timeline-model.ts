@@ -47,6 +47,16 @@ export class TimelineModel {
     this.worked.delete(visit.key);
   }
 
+  remove({ key, time, digest }: ModelVisit): void {
+    const known = this.known.get(key);
+    known?.delete(`${time} ${digest}`);
+    if (known?.size === 0) {
+      this.known.delete(key);
+      this.sorted = undefined;
+    }
+    this.worked.delete(key);
+  }
+
   copy(): TimelineModel {
     const model = new TimelineModel();
     for (const [key, visits] of this.known) model.known.set(key, new Map(visits));

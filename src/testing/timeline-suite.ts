@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Answer, KEY_SIZE_MAX, TIME_MAX, type TimelineStore, VALUE_SIZE_MAX } from "../temporal/index.ts";
-import { expectSame, gather, put, rangesAbout } from "./timeline-answers.ts";
+import { expectSame, gather, put, rangesAbout, takeBack } from "./timeline-answers.ts";
 import { type ModelVisit, TimelineModel } from "./timeline-model.ts";
 
 /** Gives an empty timeline whose digests have one byte. */
@@ -90,6 +90,31 @@ export function timelineSuite(name: string, open: OpenStore): void {
       await refuse("HT_USAGE", () => store.insert("k", 1, VALUE, Buffer.alloc(0)));
       await refuse("HT_TOO_LARGE", () => store.insert("k", 1, Buffer.alloc(VALUE_SIZE_MAX + 1), DIGEST));
       await expectVisits(store, [{ key: "good", time: 1, digest: "A" }], [0, 1, 2]);
+    });
+
+    it("forgets visits as if they had never been heard of, in whatever commit they came", async () => {
+      const step = fc.record({ visit, isRemoved: fc.boolean(), isCommitted: fc.boolean() });
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 80 }), fc.array(visit), async (steps, unknown) => {
+          const store = await open();
+          const model = new TimelineModel();
+          const known: ModelVisit[] = [];
+          for (const { visit: own, isRemoved, isCommitted } of steps) {
+            known.push(own);
+            await put(store, own);
+            model.add(own);
+            if (isCommitted) await store.commit();
+            if (!isRemoved) continue;
+            const removed = [...known.filter((_, i) => i % 3 === known.length % 3), ...unknown];
+            await takeBack(store, removed);
+            for (const each of removed) model.remove(each);
+          }
+          await store.commit();
+          await using snapshot = await store.snapshot();
+          await expectSame(snapshot, model, { times: [-5, 0, 12, 30], ranges: rangesAbout(model.keys) });
+        }),
+        { numRuns: 25 },
+      );
     });
 
     it("shows nothing before a commit, and a snapshot stays as it is", async () => {
