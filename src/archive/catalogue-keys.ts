@@ -12,6 +12,7 @@ export const Table = {
   source: 8,
   note: 9,
   state: 10,
+  loose: 11,
 };
 
 /** Of one payload: framing is part of which original a revisit may refer to. */

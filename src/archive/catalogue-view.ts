@@ -187,6 +187,11 @@ export class CatalogueView {
     return this.get(seenKey(digest, key)) !== undefined;
   }
 
+  /** Whether there may be records in this segment of our own that nothing leads to. */
+  isLoose(segment: number): boolean {
+    return this.get(tableKey(Table.loose, number32(segment))) !== undefined;
+  }
+
   /** The payload that a digest in a header stands for. */
   digestOf(claim: string): Buffer | undefined {
     return this.get(tableKey(Table.claim, waitForClaim(claim)));

@@ -126,6 +126,7 @@ export class Catalogue extends CatalogueView {
     const row = this.capture(key);
     if (row === undefined) return;
     this.lastPut = undefined;
+    this.markLoose(row.place.segment);
     this.put(tableKey(Table.capture, key), undefined);
     if (row.digest !== undefined) this.put(seenKey(row.digest, key), undefined);
     else this.counts.pending--;
@@ -144,10 +145,19 @@ export class Catalogue extends CatalogueView {
 
   putOriginal(digest: Buffer, framing: Framing, row: OriginalRow | undefined): void {
     const key = originalKey(digest, framing);
-    const isThere = this.get(key) !== undefined;
+    const there = this.original(digest, framing);
     this.put(key, row === undefined ? undefined : encodeOriginal(row));
+    // The record there may have been kept for its payload alone.
+    if (there !== undefined) this.markLoose(there.place.segment);
     const isOnly = FRAMINGS.every((other) => other === framing || this.original(digest, other) === undefined);
+    const isThere = there !== undefined;
     if (isOnly && isThere !== (row !== undefined)) this.count({ contents: row === undefined ? -1 : 1 });
+  }
+
+  /** See `isLoose`. Files that were adopted stay as they are. */
+  markLoose(segment: number, isLoose = true): void {
+    if (this.segment(segment)?.adopted !== undefined || this.isLoose(segment) === isLoose) return;
+    this.put(tableKey(Table.loose, number32(segment)), isLoose ? NOTHING : undefined);
   }
 
   putClaim(claim: string, digest: Buffer | undefined): void {

@@ -1,5 +1,6 @@
 /**
- * Gives back the space of records that nothing leads to any more. What is alive in a segment goes to the end of the
+ * Gives back the space of records that nothing leads to any more. Only segments are read of which the catalogue knows that
+ * something was removed: of a large archive, to read all of it takes days. What is alive in a segment goes to the end of the
  * archive with the bytes that it has, the catalogue learns of its new place, and only then the segment goes. Killed at any
  * moment, it leaves at most records that are there twice, of which one counts.
  */
@@ -17,6 +18,8 @@ import { sourceNumberOf } from "./source-record.ts";
 export interface CompactOptions {
   /** Segments of which less than this share is dead stay as they are; without it, those in which nothing is. */
   readonly deadShare?: number | undefined;
+  /** Looks at every segment. */
+  readonly all?: boolean | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
@@ -61,7 +64,7 @@ class Compaction {
     core.commit();
     const bytesBefore = this.size();
     // What is copied goes to a segment that is not itself looked at.
-    const numbers = listSegments(core.disk, core.paths.segments);
+    const numbers = listSegments(core.disk, core.paths.segments).filter((number) => this.isWorthALook(number));
     core.segment.turn();
     let segments = 0;
     let bytesDead = 0;
@@ -69,7 +72,8 @@ class Compaction {
       const { dead, all } = this.weigh(number);
       if (dead >= all * (options.deadShare ?? 0) && (dead > 0 || all === 0)) {
         if (this.move(number)) segments++;
-      } else bytesDead += dead;
+      } else if (dead > 0) bytesDead += dead;
+      else core.catalogue.markLoose(number, this.damaged.has(this.pathOf(number)));
       options.onProgress?.(i + 1, numbers.length);
     }
     core.commit();
@@ -77,11 +81,18 @@ class Compaction {
     return { segments, bytesBefore, bytesAfter: this.size(), bytesDead, damaged: [...this.damaged] };
   }
 
+  private isWorthALook(number: number): boolean {
+    const { disk, catalogue } = this.core;
+    return this.options.all === true || catalogue.isLoose(number) || disk.stat(this.pathOf(number))!.sizeBytes === 0;
+  }
+
+  private pathOf(number: number): string {
+    return segmentPath(this.core.paths.segments, number);
+  }
+
   private size(): number {
     const { disk, paths } = this.core;
-    const sizes = listSegments(disk, paths.segments).map(
-      (number) => disk.stat(segmentPath(paths.segments, number))!.sizeBytes,
-    );
+    const sizes = listSegments(disk, paths.segments).map((number) => disk.stat(this.pathOf(number))!.sizeBytes);
     return sizes.reduce((sum, size) => sum + size, 0);
   }
 
@@ -97,9 +108,8 @@ class Compaction {
 
   /** Whether every byte of the segment belongs to a record that is whole. Only then it may go. */
   private judge(number: number, use: (judged: Judged) => void): boolean {
-    const { disk, paths } = this.core;
-    const path = segmentPath(paths.segments, number);
-    const { source } = openArchive(disk, adoptedInput(path, 0));
+    const path = this.pathOf(number);
+    const { source } = openArchive(this.core.disk, adoptedInput(path, 0));
     let isSound = true;
     let end = 0;
     const reader = new WarcReader(source, { onWarning: () => {} });
@@ -174,9 +184,10 @@ class Compaction {
     });
     if (isLedTo) return false;
     catalogue.putSegment(number, undefined);
+    catalogue.markLoose(number, false);
     core.commit();
     core.shelf.forget(number);
-    disk.remove(segmentPath(paths.segments, number));
+    disk.remove(this.pathOf(number));
     disk.syncFolder(paths.segments);
     return true;
   }

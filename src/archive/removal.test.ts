@@ -4,14 +4,16 @@ import { diagnose, FOLDER, makeInput, openReader, openWriter, visitBytes } from 
 import { noise } from "../testing/capture-text.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
 import { archivePaths } from "./archive-folder.ts";
+import type { WriterOptions } from "./index.ts";
+import { listSegments, segmentPath } from "./segments.ts";
 
 const DAY_MS = 86_400_000;
 const START_MS = Date.UTC(2020, 0, 1);
 const pages = Array.from({ length: 40 }, (_, i) => `http://site-${i % 4}.example/page-${i}`);
 
-async function filled(): Promise<ForgetfulDisk> {
+async function filled(options: WriterOptions = {}): Promise<ForgetfulDisk> {
   const disk = new ForgetfulDisk();
-  await using writer = openWriter(disk);
+  await using writer = openWriter(disk, options);
   for (const day of [0, 1, 2]) {
     const records = pages.map((uri, i) => {
       const payload = noise(`${uri} ${i % 3 === 0 ? day : 0}`, 200);
@@ -50,5 +52,32 @@ it("leaves every other lifespan as it was, and with a compaction nothing of what
   }
   expect(timelineOf(disk).includes("site-0")).toBe(false);
   expect(await lifespans()).toEqual(before.map((own, i) => (gone.has(pages[i]!) ? [] : own)));
+  expect(await diagnose(disk)).toEqual([]);
+});
+
+it("leads a compaction to the segments in which something was, and to no others", async () => {
+  const disk = await filled({ segmentSizeBytes: 5000 });
+  const folder = archivePaths(FOLDER).segments;
+  const sizes = () => new Map(listSegments(disk, folder).map((n) => [n, disk.stat(segmentPath(folder, n))!.sizeBytes]));
+  const before = sizes();
+  {
+    await using writer = openWriter(disk);
+    const { captures } = await writer.remove({ url: pages[7], toMs: START_MS + DAY_MS / 2 }, { reason: "asked" });
+    expect(captures).toHaveLength(1);
+  }
+  let looked = 0;
+  {
+    await using writer = openWriter(disk);
+    const { segments } = writer.compact({ onProgress: () => looked++ });
+    expect(segments).toBeLessThanOrEqual(1);
+  }
+  expect(before.size).toBeGreaterThan(6);
+  expect(looked).toBe(1);
+  {
+    await using writer = openWriter(disk);
+    looked = 0;
+    writer.compact({ all: true, onProgress: () => looked++ });
+  }
+  expect(looked).toBe(sizes().size);
   expect(await diagnose(disk)).toEqual([]);
 });

@@ -99,8 +99,12 @@ export class SegmentEntry {
     this.last = undefined;
     const { offset, length = 0, inner = 0 } = facts;
     const place = { segment: this.segment, offset, length, inner };
-    if (!this.isNew(facts)) return;
+    if (!this.isNew(facts)) {
+      this.catalogue.markLoose(this.segment);
+      return;
+    }
     if (this.indexer.isRemoved(facts)) {
+      this.catalogue.markLoose(this.segment);
       this.counts.removed++;
       if (facts.capture!.sha256 === undefined) return;
       this.indexer.enterRemoved(facts, place);

@@ -8,12 +8,14 @@ import { progressTeller } from "./volume-option.ts";
 export const compact: Command = {
   name: "compact",
   purpose: "Give back the space of what was removed from the archive.",
-  usage: "[--dead PERCENT]",
+  usage: "[--dead PERCENT] [--all]",
   details: `Segments that hold something of no use any more are written anew without it; records that stay keep their bytes.
-It may be killed at any moment, and may be run again. A damaged segment is left as it is. Adopted files are not touched.`,
+Only segments are read from which something was removed, or in which a crash left something twice. It may be killed at
+any moment, and may be run again. A damaged segment is left as it is. Adopted files are not touched.`,
   options: {
     ...ARCHIVE_OPTION,
     dead: { type: "string", value: "PERCENT", help: "leave segments of which less is dead, and say so", default: "0" },
+    all: { type: "boolean", help: "read every segment, whatever the catalogue knows of it" },
   },
   exits: "4 segments are damaged · 20 no archive · 21 another writer is there · 24 no space",
   examples: [
@@ -27,7 +29,7 @@ It may be killed at any moment, and may be run again. A damaged segment is left 
     const deadShare = parseCount("dead", args.text("dead")!, 0, 100) / 100;
     const archive = archiveFolder(args);
     await using writer = ArchiveWriter.open(nodeDisk, archive);
-    const report = writer.compact({ deadShare, onProgress: progressTeller(json, "compacting") });
+    const report = writer.compact({ deadShare, all: args.flag("all"), onProgress: progressTeller(json, "compacting") });
     const { segments, bytesBefore, bytesAfter, bytesDead, damaged } = report;
     for (const name of damaged) {
       const message = `${name} is damaged, and was left as it is, with what was removed from it (see holotype doctor)`;
