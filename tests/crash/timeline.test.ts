@@ -8,7 +8,7 @@ import { openTimeline, type TimelineReader, TimelineWriter } from "../../src/tem
 import { createDice } from "../../src/testing/dice.ts";
 import { everyFullDisk, everyMoment } from "../../src/testing/every-stop.ts";
 import { ForgetfulDisk } from "../../src/testing/forgetful-disk.ts";
-import { expectSame, put } from "../../src/testing/timeline-answers.ts";
+import { expectSame, put, takeBack } from "../../src/testing/timeline-answers.ts";
 import { type ModelVisit, TimelineModel } from "../../src/testing/timeline-model.ts";
 
 const FOLDER = "/archive/timeline";
@@ -31,12 +31,20 @@ function makeBatches(): ModelVisit[][] {
 }
 
 const BATCHES = makeBatches();
+/** What is taken back with each batch, of those before it. */
+const REMOVED = BATCHES.map((_, i) => (i % 2 === 0 ? [] : BATCHES[i - 1]!.filter((_visit, at) => at % 4 === 0)));
 /** The timeline after so many batches. */
 const MODELS = [new TimelineModel()];
-for (const batch of BATCHES) {
+for (const [i, batch] of BATCHES.entries()) {
   const next = MODELS.at(-1)!.copy();
   for (const visit of batch) next.add(visit);
+  for (const visit of REMOVED[i]!) next.remove(visit);
   MODELS.push(next);
+}
+
+async function say(writer: TimelineWriter, number: number): Promise<void> {
+  for (const visit of BATCHES[number]!) await put(writer, visit);
+  await takeBack(writer, REMOVED[number]!);
 }
 
 /** How many batches were answered, and how many there are when the one that was under way is there. */
@@ -48,7 +56,7 @@ interface Progress {
 let progress: Progress = { committed: 0, underWay: 0 };
 
 async function commitBatch(writer: TimelineWriter, number: number): Promise<void> {
-  for (const visit of BATCHES[number]!) await put(writer, visit);
+  await say(writer, number);
   progress.underWay = number + 1;
   writer.commit();
   progress.committed = number + 1;
@@ -94,7 +102,7 @@ async function check(disk: Disk, { committed, underWay }: Progress): Promise<voi
   }
   // What was under way can be said again, whether it is there or not, and the rest after it.
   const last = Math.min(committed + 2, BATCHES.length);
-  for (const visit of BATCHES.slice(committed, last).flat()) await put(writer, visit);
+  for (let i = committed; i < last; i++) await say(writer, i);
   writer.commit();
   using after = writer.snapshot();
   await expectSame(after, MODELS[last]!, QUESTIONS);
@@ -185,8 +193,8 @@ describe("a timeline on a disk that", () => {
         }
         return true;
       };
-      for (const [i, batch] of BATCHES.entries()) {
-        do for (const visit of batch) await put(writer, visit);
+      for (const i of BATCHES.keys()) {
+        do await say(writer, i);
         while (!attempt(() => writer.commit()));
         if (i % 3 === 1) attempt(() => writer.compact());
       }
