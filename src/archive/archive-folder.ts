@@ -136,7 +136,7 @@ export function readSettings(disk: Disk, folder: string): ArchiveSettings {
   return { id, segmentSizeBytes: segmentSizeBytes! };
 }
 
-export function readText(disk: Disk, path: string): string {
+function readText(disk: Disk, path: string): string {
   using file = disk.open(path, "read");
   const bytes = Buffer.alloc(file.size());
   return bytes.toString("utf8", 0, file.read(bytes, 0));

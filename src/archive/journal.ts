@@ -5,8 +5,7 @@
 import { dirname } from "node:path";
 import { ArchiveError } from "../base/index.ts";
 import { timeOfDate } from "../dedup/index.ts";
-import type { Disk } from "../disk/index.ts";
-import { readText } from "./archive-folder.ts";
+import type { Disk, DiskFile } from "../disk/index.ts";
 import { urlHash } from "./capture-key.ts";
 import { archiveKey, DIGEST_HALF, hasSameId, recordMark } from "./capture-row.ts";
 import { type Catalogue } from "./catalogue.ts";
@@ -51,18 +50,41 @@ export interface ReadmitEntry {
 
 export type JournalEntry = AdoptEntry | RemoveEntry | ReadmitEntry;
 
+const READ_SIZE = 1 << 20;
+
+/** The lines of a journal as bytes, without their ends, one at a time: it may be larger than any text can be. */
+function* linesIn(file: DiskFile): Generator<{ readonly line: Buffer; readonly isWhole: boolean }> {
+  const size = file.size();
+  let parts: Buffer[] = [];
+  for (let position = 0; position < size; ) {
+    const bytes = Buffer.allocUnsafe(Math.min(READ_SIZE, size - position));
+    const count = file.read(bytes, position);
+    if (count === 0) break;
+    position += count;
+    let from = 0;
+    for (let end = bytes.indexOf(10); end >= 0 && end < count; end = bytes.indexOf(10, from)) {
+      yield { line: Buffer.concat([...parts, bytes.subarray(from, end)]), isWhole: true };
+      parts = [];
+      from = end + 1;
+    }
+    if (from < count) parts.push(bytes.subarray(from, count));
+  }
+  if (parts.length > 0) yield { line: Buffer.concat(parts), isWhole: false };
+}
+
 /** The entries behind the first `known`. */
 export function* readJournal(disk: Disk, path: string, known = 0): Generator<JournalEntry> {
   if (disk.stat(path) === undefined) return;
-  const lines = readText(disk, path).split("\n");
-  for (const [i, line] of lines.entries()) {
+  using file = disk.open(path, "read");
+  let number = 0;
+  for (const { line, isWhole } of linesIn(file)) {
     // What has no line end was cut off while it was written, and had no effect.
-    if (i === lines.length - 1) return;
-    if (i < known) continue;
+    if (!isWhole) return;
+    if (++number <= known) continue;
     try {
-      yield JSON.parse(line) as JournalEntry;
+      yield JSON.parse(line.toString()) as JournalEntry;
     } catch (cause) {
-      throw new ArchiveError("HT_CORRUPT", `${path}: line ${i + 1} is not one of a journal`, { file: path }, cause);
+      throw new ArchiveError("HT_CORRUPT", `${path}: line ${number} is not one of a journal`, { file: path }, cause);
     }
   }
 }
@@ -76,21 +98,20 @@ export function* readJournal(disk: Disk, path: string, known = 0): Generator<Jou
 export function mendJournal(disk: Disk, path: string, known: number | undefined): void {
   if (disk.stat(path) === undefined) return;
   using file = disk.open(path, "update");
-  const bytes = Buffer.alloc(file.size());
-  file.read(bytes, 0);
-  // Whatever the bytes are, a character stands for one of them.
-  const lines = bytes.toString("latin1").split("\n");
-  const last = lines.pop()!;
-  const broken = known === undefined ? -1 : lines.findIndex((line, i) => i >= known && !isEntry(line));
-  if (broken < 0 && last === "") return;
-  const kept = broken < 0 ? lines : lines.slice(0, broken);
-  file.truncate(kept.reduce((size, line) => size + line.length + 1, 0));
+  let [number, end] = [0, 0];
+  for (const { line, isWhole } of linesIn(file)) {
+    const isLookedAt = known !== undefined && number++ >= known;
+    if (!isWhole || (isLookedAt && !isEntry(line))) break;
+    end += line.length + 1;
+  }
+  if (end === file.size()) return;
+  file.truncate(end);
   file.sync();
 }
 
-function isEntry(line: string): boolean {
+function isEntry(line: Buffer): boolean {
   try {
-    const entry: unknown = JSON.parse(line);
+    const entry: unknown = JSON.parse(line.toString());
     return typeof entry === "object" && entry !== null;
   } catch {
     return false;
