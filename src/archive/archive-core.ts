@@ -61,7 +61,8 @@ export class ArchiveCore implements Disposable {
   readonly shelf: RecordShelf;
   readonly segment: ActiveSegment;
   readonly onWarning: (warning: Warning) => void;
-  private readonly commitChanges: number;
+  /** Rows that are changed before they are committed. */
+  readonly commitChanges: number;
   private readonly lock: Lock;
   private readonly store: OrderedStore;
   /** The number of the catalogue, and whether it is made anew beside the one that counts until it is complete. */

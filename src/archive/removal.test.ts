@@ -42,7 +42,7 @@ it("leaves every other lifespan as it was, and with a compaction nothing of what
   {
     await using writer = openWriter(disk);
     const { captures } = await writer.remove({ site: "site-0.example" }, { reason: "asked" });
-    expect(captures).toHaveLength(30);
+    expect(captures).toBe(30);
   }
   expect(await lifespans()).toEqual(before.map((own, i) => (gone.has(pages[i]!) ? [] : own)));
   expect(timelineOf(disk).includes("site-0")).toBe(true);
@@ -63,7 +63,7 @@ it("leads a compaction to the segments in which something was, and to no others"
   {
     await using writer = openWriter(disk);
     const { captures } = await writer.remove({ url: pages[7], toMs: START_MS + DAY_MS / 2 }, { reason: "asked" });
-    expect(captures).toHaveLength(1);
+    expect(captures).toBe(1);
   }
   let looked = 0;
   {
@@ -80,4 +80,20 @@ it("leads a compaction to the segments in which something was, and to no others"
   }
   expect(looked).toBe(sizes().size);
   expect(await diagnose(disk)).toEqual([]);
+});
+
+it("tells of each capture when it is gone, and of as many without removing them", async () => {
+  const disk = await filled();
+  const told: string[] = [];
+  const onCapture = ({ url }: { readonly url: string }) => told.push(url);
+  // In portions of four.
+  await using writer = openWriter(disk, { commitChangeCount: 40 });
+  const tried = await writer.remove({ site: "site-1.example" }, { reason: "", dryRun: true, onCapture });
+  const first = told.splice(0).sort();
+  const before = writer.state.captures;
+  const removed = await writer.remove({ site: "site-1.example" }, { reason: "asked", onCapture });
+  expect(removed).toEqual(tried);
+  expect(told.sort()).toEqual(first);
+  expect(told).toHaveLength(30);
+  expect(writer.state.captures).toBe(before - 30);
 });

@@ -9,7 +9,7 @@ import { timeOf, urlHash } from "./capture-key.ts";
 import { CaptureReader } from "./capture-reader.ts";
 import { archiveKey, DIGEST_HALF } from "./capture-row.ts";
 import { type FoundCapture } from "./catalogue-view.ts";
-import type { RemovedCapture } from "./journal.ts";
+import type { RemovedCapture, RemoveEntry } from "./journal.ts";
 
 /** Which captures: of a URL, a host and all below it, or a prefix; or those with a payload. The span holds for all. */
 export interface Selection {
@@ -26,10 +26,12 @@ export interface RemoveOptions {
   readonly reason: string;
   /** Tells what would be removed, and removes nothing. */
   readonly dryRun?: boolean | undefined;
+  /** Is told of each capture; when it is gone, unless it only would be. */
+  readonly onCapture?: ((capture: RemovedCapture) => void) | undefined;
 }
 
 export interface RemoveReport {
-  readonly captures: readonly RemovedCapture[];
+  readonly captures: number;
   /** Payloads that no capture has any more. */
   readonly contents: number;
 }
@@ -37,52 +39,113 @@ export interface RemoveReport {
 const FIRST_MS = -(2 ** 51);
 const LAST_MS = 2 ** 51 - 1;
 const ENTRY_SIZE = 1000;
+/** Rows of the catalogue that change with a capture, about. */
+const ROWS_EACH = 10;
 
 export function removeCaptures(core: ArchiveCore, selection: Selection, options: RemoveOptions): RemoveReport {
-  const { catalogue, shelf, clock } = core;
-  const reader = new CaptureReader(catalogue, shelf);
-  const digests = new Map<string, Buffer>();
-  const captures: RemovedCapture[] = [];
-  const found = new Set<string>();
-  for (const each of select(core, selection)) {
-    const { digest } = each.row;
-    const { url, date, id } = reader.details(each);
-    found.add(each.key);
-    const rest = digest === undefined ? undefined : catalogue.anyOriginal(digest)?.digestRest;
-    const sha256 = digest === undefined || rest === undefined ? null : Buffer.concat([digest, rest]).toString("hex");
-    captures.push({ url, date: date ?? formatIso(each.timeMs), sha256, id: id ?? null });
-    if (digest !== undefined) digests.set(digest.toString("hex"), digest);
-  }
-  if (options.dryRun === true) return { captures, contents: countLast(core, digests, found) };
-  if (captures.length === 0) return { captures, contents: 0 };
-  const shared = {
-    kind: "remove",
-    time: formatIso(clock.now()),
-    reason: options.reason,
-    selection: inWords(selection),
-  } as const;
-  const keys = new Set<string>();
-  for (let at = 0; at < captures.length; at += ENTRY_SIZE) {
-    const entered = core.journal({ ...shared, captures: captures.slice(at, at + ENTRY_SIZE) });
-    for (const key of entered) keys.add(key);
-  }
-  const before = catalogue.state.contents;
-  core.forgetRemoved(keys);
-  core.drop(digests.values());
-  return { captures, contents: before - catalogue.state.contents };
+  requireOne(selection);
+  const removal = new Removal(core, selection, options);
+  return options.dryRun === true ? removal.tryOut() : removal.run();
 }
 
-/** How many of the payloads no other captures than these have. */
-function countLast(
-  { catalogue }: ArchiveCore,
-  digests: ReadonlyMap<string, Buffer>,
-  removed: ReadonlySet<string>,
-): number {
-  let count = 0;
-  for (const digest of digests.values()) {
-    const others = [...catalogue.seen(digest)].some((key) => !removed.has(key));
-    if (!others) count++;
+interface Chosen {
+  readonly found: FoundCapture;
+  /** Of a site or a prefix: the key that it is filed under. */
+  readonly key?: string | undefined;
+}
+
+class Removal {
+  private readonly core: ArchiveCore;
+  private readonly selection: Selection;
+  private readonly options: RemoveOptions;
+  private readonly reader: CaptureReader;
+
+  constructor(core: ArchiveCore, selection: Selection, options: RemoveOptions) {
+    this.core = core;
+    this.selection = selection;
+    this.options = options;
+    this.reader = new CaptureReader(core.catalogue, core.shelf);
   }
+
+  tryOut(): RemoveReport {
+    const { catalogue } = this.core;
+    const payloads = new Map<string, number>();
+    let captures = 0;
+    for (const { found } of select(this.core, this.selection)) {
+      captures++;
+      this.options.onCapture?.(this.describe(found));
+      const payload = found.row.digest?.toString("hex");
+      if (payload !== undefined) payloads.set(payload, (payloads.get(payload) ?? 0) + 1);
+    }
+    let contents = 0;
+    for (const [payload, count] of payloads)
+      if (countOf(catalogue.seen(Buffer.from(payload, "hex"))) === count) contents++;
+    return { captures, contents };
+  }
+
+  /** In portions, each of which is durable: there may be more captures than there is memory. */
+  run(): RemoveReport {
+    const { catalogue, clock } = this.core;
+    const before = { ...catalogue.state };
+    const shared = {
+      kind: "remove",
+      time: formatIso(clock.now()),
+      reason: this.options.reason,
+      selection: inWords(this.selection),
+    } as const;
+    for (let from: string | undefined; ; ) {
+      const portion = this.next(from);
+      if (portion.length === 0) break;
+      const left = catalogue.state.captures;
+      this.take(portion, shared);
+      if (catalogue.state.captures === left) {
+        const { url, date } = this.describe(portion[0]!.found);
+        throw new ArchiveError("HT_CORRUPT", `${url} of ${date} cannot be removed; see holotype doctor`);
+      }
+      from = portion.at(-1)!.key;
+    }
+    const { captures, contents } = catalogue.state;
+    return { captures: before.captures - captures, contents: before.contents - contents };
+  }
+
+  private next(from: string | undefined): Chosen[] {
+    const portion: Chosen[] = [];
+    for (const chosen of select(this.core, this.selection, from)) {
+      portion.push(chosen);
+      if (portion.length * ROWS_EACH >= this.core.commitChanges) break;
+    }
+    return portion;
+  }
+
+  private take(portion: readonly Chosen[], shared: Omit<RemoveEntry, "captures">): void {
+    const { core } = this;
+    const captures = portion.map(({ found }) => this.describe(found));
+    const digests = new Map<string, Buffer>();
+    for (const { found } of portion) {
+      const { digest } = found.row;
+      if (digest !== undefined) digests.set(digest.toString("hex"), digest);
+    }
+    const entries: RemoveEntry[] = [];
+    for (let at = 0; at < captures.length; at += ENTRY_SIZE) {
+      entries.push({ ...shared, captures: captures.slice(at, at + ENTRY_SIZE) });
+    }
+    core.forgetRemoved(core.journal(...entries));
+    core.drop(digests.values());
+    for (const capture of captures) this.options.onCapture?.(capture);
+  }
+
+  private describe(found: FoundCapture): RemovedCapture {
+    const { digest } = found.row;
+    const { url, date, id } = this.reader.details(found);
+    const rest = digest === undefined ? undefined : this.core.catalogue.anyOriginal(digest)?.digestRest;
+    const sha256 = digest === undefined || rest === undefined ? null : Buffer.concat([digest, rest]).toString("hex");
+    return { url, date: date ?? formatIso(found.timeMs), sha256, id: id ?? null };
+  }
+}
+
+function countOf(all: Iterable<unknown>): number {
+  let count = 0;
+  for (const _ of all) count++;
   return count;
 }
 
@@ -95,36 +158,42 @@ function inWords({ url, site, prefix, sha256, fromMs, toMs }: Selection): string
   return words.join(" ");
 }
 
-function* select(core: ArchiveCore, selection: Selection): Generator<FoundCapture> {
-  const { url, site, prefix, sha256, fromMs = FIRST_MS, toMs = LAST_MS } = selection;
+function requireOne({ url, site, prefix, sha256 }: Selection): void {
   if ([url, site, prefix, sha256].filter((each) => each !== undefined).length !== 1) {
     throw new ArchiveError("HT_USAGE", "one of URL, site, prefix or digest says what is removed");
   }
+  if (sha256 !== undefined && !/^[0-9a-f]{64}$/.test(sha256)) {
+    throw new ArchiveError("HT_USAGE", `not a sha256: ${sha256}`);
+  }
+}
+
+/** Of a site or a prefix, from a key on. */
+function* select(core: ArchiveCore, selection: Selection, fromKey?: string): Generator<Chosen> {
+  const { url, site, prefix, sha256, fromMs = FIRST_MS, toMs = LAST_MS } = selection;
   const { catalogue } = core;
   if (sha256 !== undefined) {
-    if (!/^[0-9a-f]{64}$/.test(sha256)) throw new ArchiveError("HT_USAGE", `not a sha256: ${sha256}`);
     for (const key of catalogue.seen(Buffer.from(sha256, "hex").subarray(0, DIGEST_HALF))) {
       const row = catalogue.capture(key);
       const timeMs = timeOf(key);
-      if (row !== undefined && timeMs >= fromMs && timeMs <= toMs) yield { key, timeMs, row };
+      if (row !== undefined && timeMs >= fromMs && timeMs <= toMs) yield { found: { key, timeMs, row } };
     }
     return;
   }
   if (url !== undefined) {
-    yield* catalogue.captures(urlHash(archiveKey(url)), fromMs, toMs);
+    for (const found of catalogue.captures(urlHash(archiveKey(url)), fromMs, toMs)) yield { found };
     return;
   }
   const range = site === undefined ? keyRange(prefix!, "prefix") : keyRange(site, "domain");
   using snapshot = core.timeline.snapshot();
   let last: string | undefined;
-  for (const { key } of snapshot.span(FIRST_MS, LAST_MS, range)) {
+  for (const { key } of snapshot.span(FIRST_MS, LAST_MS, { ...range, from: fromKey ?? range.from })) {
     if (key === last) continue;
     last = key;
     for (const found of catalogue.captures(urlHash(key), fromMs, toMs)) {
-      if (found.row.digest !== undefined) yield found;
+      if (found.row.digest !== undefined) yield { found, key };
     }
   }
-  yield* pendingIn(core, range, fromMs, toMs);
+  for (const found of pendingIn(core, range, fromMs, toMs)) yield { found, key: fromKey ?? last };
 }
 
 /** Revisits whose originals are not known are in no timeline. */

@@ -1,6 +1,6 @@
-import { ArchiveWriter, type RemovedCapture, type RemoveReport, type Selection } from "../archive/index.ts";
+import { ArchiveWriter, type RemovedCapture, type Selection } from "../archive/index.ts";
 import { ArchiveError, parseDigest } from "../base/index.ts";
-import { nodeDisk } from "../disk/index.ts";
+import { ClosedPipe, nodeDisk } from "../disk/index.ts";
 import { ARCHIVE_OPTION, archiveFolder, parseAsOf, parseSince, SCOPE_OPTIONS, siteOf } from "./archive-option.ts";
 import type { Arguments, Command } from "./command.ts";
 import { LineOutput } from "./manifest-text.ts";
@@ -35,9 +35,26 @@ Files that were adopted are not touched. Each capture is listed: date, digest, U
     const reason = args.text("reason")?.trim() ?? "";
     if (reason === "" && !dryRun) throw new ArchiveError("HT_USAGE", "say why with --reason, or try with --dry-run");
     await using writer = ArchiveWriter.open(nodeDisk, archiveFolder(args));
-    const report = await writer.remove(selection, { reason, dryRun });
-    if (report.captures.length === 0) throw new ArchiveError("HT_NOT_FOUND", "the archive has no such capture");
-    print(report, dryRun, args.flag("json"));
+    const json = args.flag("json");
+    const output = new LineOutput(false);
+    let closed: ClosedPipe | undefined;
+    const onCapture = (capture: RemovedCapture) => {
+      try {
+        if (closed === undefined) output.write(json ? JSON.stringify(capture) : format(capture));
+      } catch (error) {
+        // Who reads the list may go; what was asked for is done all the same.
+        if (!(error instanceof ClosedPipe)) throw error;
+        closed = error;
+      }
+    };
+    const { captures, contents } = await writer.remove(selection, { reason, dryRun, onCapture });
+    if (closed !== undefined) throw closed;
+    if (captures === 0) throw new ArchiveError("HT_NOT_FOUND", "the archive has no such capture");
+    const count = formatCount(captures, "capture");
+    if (json) output.write(JSON.stringify({ summary: { captures, contents, dryRun } }));
+    else if (dryRun) output.write(`${count} would be removed`);
+    else output.write(`${count} removed, and ${formatCount(contents, "content")} that no other capture has`);
+    output.flush();
     return 0;
   },
 };
@@ -64,16 +81,6 @@ function parseSha256(text: string): string {
   const digest = parseDigest(text, "sha256");
   if (digest?.algorithm === "sha256") return digest.hex;
   throw new ArchiveError("HT_USAGE", `--digest takes a sha256, not ${text}`);
-}
-
-function print({ captures, contents }: RemoveReport, dryRun: boolean, json: boolean): void {
-  const output = new LineOutput(false);
-  for (const capture of captures) output.write(json ? JSON.stringify(capture) : format(capture));
-  const count = formatCount(captures.length, "capture");
-  if (json) output.write(JSON.stringify({ summary: { captures: captures.length, contents, dryRun } }));
-  else if (dryRun) output.write(`${count} would be removed`);
-  else output.write(`${count} removed, and ${formatCount(contents, "content")} that no other capture has`);
-  output.flush();
 }
 
 function format({ date, sha256, url }: RemovedCapture): string {
