@@ -144,3 +144,43 @@ describe("a file with more captures of one moment than there can be", () => {
     expect(await diagnose(disk)).toEqual(Array(2).fill(expect.stringMatching("is not in the catalogue")));
   });
 });
+
+/** An ARC file with captures of one URL at midnight of these days. */
+function arcInput(disk: Disk, days: readonly number[]): Input {
+  const record = (line: string, block: string) => `${line} ${block.length}\n${block}\n`;
+  const version = "1 0 test\nURL IP-address Archive-date Content-type Archive-length\n";
+  const captures = days.map((day) =>
+    record(`${URL} 10.0.0.1 2020010${day}000000 text/plain`, `HTTP/1.1 200 OK\r\n\r\nday ${day}`),
+  );
+  const bytes = Buffer.from(
+    [record("filedesc://a.arc 0.0.0.0 20200101000000 text/plain", version), ...captures].join(""),
+  );
+  disk.makeFolder("/holdings");
+  const path = "/holdings/a.arc";
+  {
+    using file = disk.open(path, "create");
+    file.write(bytes, 0);
+  }
+  return { name: path, path, entries: [], size: bytes.length };
+}
+
+describe("an adopted ARC file", () => {
+  it("has captures that can be removed, and stay so", async () => {
+    const disk = new ForgetfulDisk();
+    const input = arcInput(disk, [1, 2]);
+    await adopt(disk, [input]);
+    {
+      await using writer = openWriter(disk);
+      const removed = await writer.remove({ url: URL, toMs: Date.UTC(2020, 0, 1) }, { reason: "test" });
+      expect(removed.captures).toHaveLength(1);
+    }
+    expect((await answers(disk)).days).toEqual([2]);
+    await rebuild(disk);
+    expect((await answers(disk)).days).toEqual([2]);
+    {
+      await using writer = openWriter(disk);
+      expect(await writer.add([input])).toMatchObject({ captures: 0, known: 1, removed: 1 });
+    }
+    expect(await diagnose(disk)).toEqual([]);
+  });
+});

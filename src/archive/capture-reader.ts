@@ -1,6 +1,7 @@
 /** Captures as records: their headers, their payloads, wherever those lie. */
 import { ArchiveError, formatPlace } from "../base/index.ts";
-import { type HttpHead, parseHttpHead, payloadOf, type WarcRecord } from "../warc/index.ts";
+import { arcId } from "../pipeline/index.ts";
+import { type HttpHead, parseHttpHead, payloadOf, unbracket, type WarcRecord } from "../warc/index.ts";
 import type { CatalogueView, FoundCapture } from "./catalogue-view.ts";
 import type { RecordShelf } from "./segments.ts";
 
@@ -34,16 +35,17 @@ export class CaptureReader {
 
   details({ row }: FoundCapture): CaptureDetails {
     const { place } = row;
+    const file = this.shelf.nameOf(place.segment);
     const own = this.shelf.read(place, (record) => ({
       url: record.uri ?? "",
       date: record.dateText,
-      id: record.id,
+      // As it was when it was entered.
+      id: record.arc === undefined ? record.id : unbracket(arcId(file.replace(/^.*[/!]/, ""), record, place)),
       http: httpOf(record),
     }));
     const isSilent =
       row.digest !== undefined && row.kind === "revisit" && (own.http === undefined || own.http.status === 304);
     const http = isSilent ? (this.originalHttp(row.digest!) ?? own.http) : own.http;
-    const file = this.shelf.nameOf(place.segment);
     return { ...own, http, file, offset: place.offset, length: place.length };
   }
 

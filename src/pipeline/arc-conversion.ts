@@ -47,6 +47,17 @@ export function derivedId(...parts: readonly string[]): string {
   return `<urn:uuid:${uuid.join("-")}>`;
 }
 
+/** The id that a record of an ARC file gets as WARC, in brackets. `name` is that of the file, without folders. */
+export function arcId(name: string, record: WarcRecord, { offset, inner = 0 }: RecordPosition = record): string {
+  return derivedId(name, String(offset), String(inner), arcLineOf(record));
+}
+
+/** Where a record lies in its file; one that is read by itself does not know. */
+interface RecordPosition {
+  readonly offset: number;
+  readonly inner?: number | undefined;
+}
+
 /** Blanks and control characters, which ARC writers let through, have no place in a URI. */
 function cleanUri(uri: string): string {
   return uri.replace(/[\s\p{Cc}]/gu, (c) => encodeURIComponent(c));
@@ -109,7 +120,7 @@ export function convertedFields(record: WarcRecord, context: ArcContext, payload
     ["WARC-Type", type],
     ["WARC-Target-URI", cleanUri(record.uri!)],
     ["WARC-Date", formatIso(record.timeMs ?? context.madeMs)],
-    ["WARC-Record-ID", derivedId(context.name, String(record.offset), String(record.inner ?? 0), arcLineOf(record))],
+    ["WARC-Record-ID", arcId(context.name, record)],
     ["WARC-Warcinfo-ID", context.warcinfoId],
   ];
   if (IP_ADDRESS.test(arc.ip) && arc.ip !== "0.0.0.0") fields.push(["WARC-IP-Address", arc.ip]);

@@ -2,6 +2,7 @@ export {
   ARC_LINE_BASE64_FIELD,
   ARC_LINE_FIELD,
   type ArcContext,
+  arcId,
   convertedFields,
   derivedId,
   warcinfoBlock,

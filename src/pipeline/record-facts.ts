@@ -18,7 +18,7 @@ import {
   type WarcReader,
   type WarcRecord,
 } from "../warc/index.ts";
-import { arcLineOf, arcMime, derivedId } from "./arc-conversion.ts";
+import { arcId, arcMime } from "./arc-conversion.ts";
 import { damageOf, type RecordDamage } from "./record-damage.ts";
 import { parseReplaced } from "./restore/record.ts";
 import { claimedAlgorithm, type Examination, examineRecord } from "./reversal.ts";
@@ -159,7 +159,7 @@ export function factsOf(
     // An ARC record is what it becomes as WARC.
     type: arc !== undefined && type === "response" && found?.isHttp === false ? "resource" : type,
     isArc: arc === undefined ? undefined : true,
-    id: arc === undefined ? record.id : arcId(record, name),
+    id: arc === undefined ? record.id : unbracket(arcId(name, record)),
     uri: record.uri,
     date: record.dateText,
     timeMs: record.timeMs,
@@ -173,10 +173,6 @@ export function factsOf(
 function refersTo(record: WarcRecord): string[] {
   const id = record.headers.get("warc-refers-to");
   return id === undefined ? [] : [id];
-}
-
-function arcId(record: WarcRecord, name: string): string {
-  return unbracket(derivedId(name, String(record.offset), String(record.inner ?? 0), arcLineOf(record)))!;
 }
 
 function countBlock(record: WarcRecord): number {
