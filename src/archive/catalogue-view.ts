@@ -72,6 +72,8 @@ export interface FoundCapture {
 }
 
 const NOTHING = Buffer.alloc(0);
+/** Of a revisit that was removed before its original was known. */
+export const UNKNOWN_DIGEST = Buffer.alloc(DIGEST_HALF);
 
 /** What is the same for who reads and who writes. */
 export class CatalogueView {

@@ -7,7 +7,7 @@
  */
 import { ArchiveError } from "../base/index.ts";
 import { type CaptureKey, captureKey, nextKey, TIME_BIAS, timeOf, urlOf, waitForClaim } from "./capture-key.ts";
-import { type CaptureRow, DIGEST_HALF, encodeCapture, encodeOriginal, type OriginalRow } from "./capture-row.ts";
+import { type CaptureRow, encodeCapture, encodeOriginal, type OriginalRow } from "./capture-row.ts";
 import { FRAMINGS, type Framing, latin1, number32, originalKey, seenKey, Table, tableKey } from "./catalogue-keys.ts";
 import {
   type CatalogueState,
@@ -15,12 +15,12 @@ import {
   type FoundCapture,
   type SegmentRow,
   type SourceRow,
+  UNKNOWN_DIGEST,
 } from "./catalogue-view.ts";
 import { type OrderedStore, type Pair } from "./ordered-store.ts";
 
 const ASKED_MAX = 32;
 const NOTHING = Buffer.alloc(0);
-const UNKNOWN_DIGEST = Buffer.alloc(DIGEST_HALF);
 
 /** The writer's. */
 export class Catalogue extends CatalogueView {
@@ -172,12 +172,18 @@ export class Catalogue extends CatalogueView {
     if (this.pending(wait).length > 0) this.put(tableKey(Table.pending, wait), undefined);
   }
 
-  markRemoved(mark: Buffer, digest: Buffer | undefined, isRemoved: boolean): void {
-    const key = tableKey(Table.removed, latin1(mark));
-    const own = digest ?? UNKNOWN_DIGEST;
-    const left = this.removedDigests(mark).filter((other) => !other.equals(own));
-    if (isRemoved) left.push(own);
-    this.put(key, left.length === 0 ? undefined : Buffer.concat(left));
+  markRemoved(mark: Buffer, digest = UNKNOWN_DIGEST): void {
+    this.putRemoved(mark, [...this.removedDigests(mark).filter((other) => !other.equals(digest)), digest]);
+  }
+
+  /** The one with this payload, or all where that is not told: what a revisit stood for may not be known any more. */
+  markReadmitted(mark: Buffer, digest: Buffer | undefined): void {
+    const left = digest === undefined ? [] : this.removedDigests(mark).filter((other) => !other.equals(digest));
+    this.putRemoved(mark, left);
+  }
+
+  private putRemoved(mark: Buffer, digests: readonly Buffer[]): void {
+    this.put(tableKey(Table.removed, latin1(mark)), digests.length === 0 ? undefined : Buffer.concat(digests));
   }
 
   addNote(note: Buffer): void {

@@ -20,7 +20,7 @@ import {
 } from "./capture-row.ts";
 import { type Catalogue } from "./catalogue.ts";
 import { type Framing } from "./catalogue-keys.ts";
-import type { FoundCapture } from "./catalogue-view.ts";
+import { type FoundCapture, UNKNOWN_DIGEST } from "./catalogue-view.ts";
 import { type Content, contentIdentity, encodeContent } from "./content.ts";
 import { removalMark } from "./removal-mark.ts";
 import type { RecordShelf } from "./segments.ts";
@@ -68,7 +68,10 @@ export class Indexer {
     // As long as nothing was ever written to the journal, nothing was.
     if (this.catalogue.state.journal === 0) return false;
     const mark = removalMark(archiveKey(facts.uri), facts.timeMs ?? 0, facts.id);
-    return this.catalogue.isRemoved(mark, undefined) && this.catalogue.isRemoved(mark, this.digestOf(facts));
+    if (!this.catalogue.isRemoved(mark, undefined)) return false;
+    // What it stands for may not have been known then.
+    const isUnknown = facts.capture!.sha256 === undefined && this.catalogue.isRemoved(mark, UNKNOWN_DIGEST);
+    return isUnknown || this.catalogue.isRemoved(mark, this.digestOf(facts));
   }
 
   /** Enters a capture; the key it has then. */

@@ -27,7 +27,7 @@ export interface AdoptEntry {
 export interface RemovedCapture {
   readonly url: string;
   readonly date: string;
-  /** Of the payload; absent for a revisit whose original was never known. */
+  /** Of the payload; absent for a revisit whose original was not known, and for every revisit that is readmitted. */
   readonly sha256: string | null;
   readonly id: string | null;
 }
@@ -151,8 +151,12 @@ function enterOne(catalogue: Catalogue, entry: JournalEntry): void {
     const key = archiveKey(url);
     const timeMs = timeOfDate(date) ?? 0;
     const digest = sha256 === null ? undefined : Buffer.from(sha256, "hex").subarray(0, DIGEST_HALF);
-    catalogue.markRemoved(removalMark(key, timeMs, id ?? undefined), digest, entry.kind === "remove");
-    if (entry.kind !== "remove") continue;
+    const mark = removalMark(key, timeMs, id ?? undefined);
+    if (entry.kind === "readmit") {
+      catalogue.markReadmitted(mark, digest);
+      continue;
+    }
+    catalogue.markRemoved(mark, digest);
     for (const found of catalogue.capturesAt(urlHash(key), timeMs)) {
       const isSame = digest === undefined ? found.row.digest === undefined : found.row.digest?.equals(digest) === true;
       if (isSame && hasSameId(found.row, recordMark(id ?? undefined, undefined))) catalogue.removeCapture(found.key);

@@ -141,3 +141,41 @@ describe("a revisit that came before its original", () => {
     expect(await diagnose(disk)).toEqual([]);
   });
 });
+
+describe("a revisit that was removed", () => {
+  const original = silent("2020-01-01T00:00:00Z", OWN, "urn:1");
+  const revisit = later({ digest: formatDigest(digestOf("sha256", OWN)) });
+
+  async function remove(disk: ForgetfulDisk): Promise<void> {
+    await using writer = openWriter(disk);
+    expect((await writer.remove({ url: COPY }, { reason: "a test" })).captures).toHaveLength(1);
+  }
+
+  it("is there again when it was readmitted, also when everything is made anew", async () => {
+    const disk = await filled([original, revisit]);
+    await remove(disk);
+    {
+      await using writer = openWriter(disk);
+      expect(await writer.add([makeInput(disk, [revisit])], { readmit: true })).toMatchObject({ captures: 1 });
+      expect(await writer.add([makeInput(disk, [revisit])])).toMatchObject({ known: 1, removed: 0 });
+    }
+    await rebuild(disk);
+    expect(await copies(disk)).toEqual([OWN]);
+    expect(await diagnose(disk)).toEqual([]);
+  });
+
+  it("does not come back when its original comes", async () => {
+    const disk = await filled([revisit]);
+    await remove(disk);
+    {
+      await using writer = openWriter(disk);
+      await writer.add([makeInput(disk, [original])]);
+      expect(await writer.add([makeInput(disk, [revisit])])).toMatchObject({ captures: 0, removed: 1 });
+      // What is adopted is entered behind it.
+      await writer.adopt([makeInput(disk, [original, revisit])]);
+    }
+    await rebuild(disk);
+    expect(await copies(disk)).toEqual([]);
+    expect(await diagnose(disk)).toEqual([]);
+  });
+});
