@@ -219,10 +219,18 @@ export class ArchiveCore implements Disposable {
       if (row.adopted !== undefined && row.end < row.adopted.size)
         removedDigests.push(...this.enterAdopted(number, row.adopted));
     }
+    if (isAfresh) this.resolvePatient();
     catalogue.setUnfinished(false);
     if (removedKeys.size > 0 && !isAfresh) this.forgetRemoved(removedKeys);
     else if (catalogue.changeCount > 0) this.commit();
     this.drop(removedDigests);
+  }
+
+  /** Everything is entered: what waited for that is resolved. */
+  private resolvePatient(): void {
+    if (this.catalogue.state.pending === 0) return;
+    this.commit();
+    this.indexer.resolvePatient(() => this.commitWhereDue());
   }
 
   /** Takes payloads out of the catalogue that no capture has. All must have been committed. */
@@ -372,6 +380,7 @@ export class ArchiveCore implements Disposable {
   /** What was made anew has everything now: it counts from `close` on. */
   complete(): void {
     invariant(this.state === "unfinished", "only what is made anew becomes complete");
+    this.resolvePatient();
     this.catalogue.setUnfinished(false);
     this.commit();
     this.state = "complete";

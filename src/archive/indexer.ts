@@ -20,7 +20,7 @@ import {
 } from "./capture-row.ts";
 import { type Catalogue } from "./catalogue.ts";
 import { type Framing } from "./catalogue-keys.ts";
-import { type FoundCapture, UNKNOWN_DIGEST } from "./catalogue-view.ts";
+import { ADOPTED_SOURCES, type FoundCapture, UNKNOWN_DIGEST } from "./catalogue-view.ts";
 import { type Content, contentIdentity, encodeContent } from "./content.ts";
 import { removalMark } from "./removal-mark.ts";
 import type { RecordShelf } from "./segments.ts";
@@ -48,8 +48,14 @@ export class Indexer {
   private readonly timeline: TimelineWriter;
   private readonly shelf: RecordShelf;
   private readonly clock: Clock;
+  /**
+   * While everything is made anew records do not come in the order in which they came first. What a revisit of others
+   * means may be still to come, and something else that fits be there: unless its digest tells, it waits until all are.
+   */
+  private isPatient: boolean;
 
   constructor(catalogue: Catalogue, timeline: TimelineWriter, shelf: RecordShelf, clock: Clock) {
+    this.isPatient = catalogue.state.unfinished > 0;
     this.catalogue = catalogue;
     this.timeline = timeline;
     this.shelf = shelf;
@@ -148,7 +154,7 @@ export class Indexer {
 
   private enterRevisit(captureKey: CaptureKey, key: string, facts: RecordFacts, row: CaptureRow): void {
     const { catalogue } = this;
-    const resolved = this.resolve(facts.capture!, key, timeOf(captureKey));
+    const resolved = this.resolve(facts.capture!, key, timeOf(captureKey), row.source);
     catalogue.addCapture(captureKey, row);
     if (resolved !== undefined) {
       this.settleRevisit(captureKey, key, facts, row, resolved);
@@ -172,8 +178,8 @@ export class Indexer {
     const tellsNothing =
       capture.status === undefined || capture.status === 304 || capture.profile === "server-not-modified";
     // One of ours has all that its record had.
-    const isSilent = capture.isOurs !== true && tellsNothing;
-    const told = isSilent ? { ...capture, ...this.httpOf(original.place) } : capture;
+    const isHeadless = capture.isOurs !== true && tellsNothing;
+    const told = isHeadless ? { ...capture, ...this.httpOf(original.place) } : capture;
     const sha256 = Buffer.concat([digest, original.digestRest]).toString("hex");
     this.visit(key, timeOf(captureKey), {
       url: facts.uri ?? "",
@@ -209,9 +215,9 @@ export class Indexer {
   }
 
   /** The payload that a revisit stands for, as far as it is known by now. */
-  private resolve(capture: CaptureFacts, key: string, timeMs: number): Resolved | undefined {
+  private resolve(capture: CaptureFacts, key: string, timeMs: number, source = 0): Resolved | undefined {
     const { catalogue } = this;
-    const { claim, refersTo, profile } = capture;
+    const { claim, refersTo } = capture;
     const sha256 = claim === undefined ? undefined : parseDigest(claim);
     if (sha256?.algorithm === "sha256") {
       const found = this.resolved(Buffer.from(sha256.hex, "hex").subarray(0, DIGEST_HALF));
@@ -219,17 +225,23 @@ export class Indexer {
     }
     const claimed = claim === undefined ? undefined : catalogue.digestOf(claim);
     if (claimed !== undefined) return this.resolved(claimed);
+    if (this.isPatient && capture.isOurs !== true) return undefined;
     if (refersTo?.uri !== undefined && refersTo.date !== undefined) {
       const found = this.resolveByCapture(capture, refersTo.uri, refersTo.date);
       if (found !== undefined) return found;
     }
-    const tellsNothing = claim === undefined && refersTo?.uri === undefined && refersTo?.date === undefined;
-    if (profile !== "server-not-modified" || !tellsNothing) return undefined;
-    // All that it says is that nothing has changed since the last time.
-    for (const { row } of catalogue.capturesBefore(urlHash(key), timeMs)) {
-      if (row.digest !== undefined) return this.resolved(row.digest);
+    return isSilent(capture) ? this.resolveByUrl(key, timeMs, source) : undefined;
+  }
+
+  /** All that it says is that nothing has changed since the last time. What came later is meant only where nothing else is. */
+  private resolveByUrl(key: string, timeMs: number, source: number): Resolved | undefined {
+    let later: Buffer | undefined;
+    for (const { row } of this.catalogue.capturesBefore(urlHash(key), timeMs)) {
+      if (row.digest === undefined) continue;
+      if (!cameLater(row.source, source)) return this.resolved(row.digest);
+      later ??= row.digest;
     }
-    return undefined;
+    return later && this.resolved(later);
   }
 
   private resolved(digest: Buffer): Resolved | undefined {
@@ -296,7 +308,12 @@ export class Indexer {
   private resolveWaiting(key: string, timeMs: number, claims: readonly string[]): void {
     const { catalogue } = this;
     if (catalogue.state.pending === 0) return;
-    const waits = new Set([...claims.map(waitForClaim), ...waitsForCapture(key, timeMs)]);
+    const waits = this.isPatient ? [waitForCapture(key, timeMs)] : waitsForCapture(key, timeMs);
+    this.settleAll(new Set([...claims.map(waitForClaim), ...waits]));
+  }
+
+  private settleAll(waits: Set<string>): void {
+    const { catalogue } = this;
     // One that is put in while it is being looked at comes up once more.
     for (const wait of waits) {
       waits.delete(wait);
@@ -308,14 +325,36 @@ export class Indexer {
     }
   }
 
-  /** Whether it waits no longer; what waits for it may come to an end then too. */
-  private settlePending(captureKey: CaptureKey, waits: Set<string>): boolean {
+  /**
+   * Resolves what waited until everything was there: first what tells which capture it means, then, in the order of times,
+   * what does not. All must have been committed; `afterEach` may do so again.
+   */
+  resolvePatient(afterEach: () => void): void {
+    this.isPatient = false;
+    let left = [...this.catalogue.allCaptures()].flatMap(({ key, row }) => (row.digest === undefined ? key : []));
+    for (const silent of [false, true]) {
+      for (let before = left.length + 1; left.length < before; ) {
+        before = left.length;
+        left = left.filter((key) => {
+          const waits = new Set<string>();
+          const isSettled = this.settlePending(key, waits, silent);
+          if (silent) this.settleAll(waits);
+          afterEach();
+          return !isSettled;
+        });
+      }
+    }
+  }
+
+  /** Whether it waits no longer; what waits for it may come to an end then too. Those that tell nothing may be passed over. */
+  private settlePending(captureKey: CaptureKey, waits: Set<string>, evenSilent = true): boolean {
     const { catalogue } = this;
     const row = catalogue.capture(captureKey);
     if (row === undefined || row.digest !== undefined) return true;
     const facts = this.shelf.read(row.place, (record) => factsOf(record, "", () => {}));
+    if (!evenSilent && isSilent(facts.capture!)) return false;
     const key = archiveKey(facts.uri);
-    const resolved = this.resolve(facts.capture!, key, timeOf(captureKey));
+    const resolved = this.resolve(facts.capture!, key, timeOf(captureKey), row.source);
     if (resolved === undefined) return false;
     this.settleRevisit(captureKey, key, facts, row, resolved);
     catalogue.count({ pending: -1 });
@@ -366,6 +405,17 @@ function waitsOf(capture: CaptureFacts, key: string): string[] {
   if (refersTo?.uri !== undefined && timeMs !== undefined) waits.push(waitForCapture(archiveKey(refersTo.uri), timeMs));
   if (waits.length === 0) waits.push(waitForUrl(key));
   return waits;
+}
+
+/** Says nothing but "not modified". */
+function isSilent({ claim, refersTo, profile }: CaptureFacts): boolean {
+  const tellsNothing = claim === undefined && refersTo?.uri === undefined && refersTo?.date === undefined;
+  return profile === "server-not-modified" && tellsNothing;
+}
+
+/** As far as that can be told: files that were added have numbers of their own, and so have those that were adopted. */
+function cameLater(source: number, than: number): boolean {
+  return source > than && source < ADOPTED_SOURCES === than < ADOPTED_SOURCES;
 }
 
 function isOddDate(timeMs: number | undefined, nowMs: number): boolean {

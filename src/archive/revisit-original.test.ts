@@ -1,6 +1,7 @@
 /** Revisits lead to the payload that they stand for, whatever else was captured, or removed, around their originals. */
 import { describe, expect, it } from "vitest";
 import { digestOf, formatDigest } from "../base/index.ts";
+import { removeTree } from "../disk/index.ts";
 import { diagnose, makeInput, openReader, openWriter, rebuild } from "../testing/archive-fixture.ts";
 import { type CaptureText, captureBytes, noise, type RevisitText, revisitBytes } from "../testing/capture-text.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
@@ -176,6 +177,70 @@ describe("a revisit that was removed", () => {
     }
     await rebuild(disk);
     expect(await copies(disk)).toEqual([]);
+    expect(await diagnose(disk)).toEqual([]);
+  });
+});
+
+describe("a revisit, where records come in another order when everything is made anew", () => {
+  const dated = (date: string, payload: Buffer, id: string) => copyOf(payload, { date, id });
+  const first = dated("2020-01-01T00:00:00Z", OTHER, "urn:1");
+  const second = dated("2020-01-02T00:00:00Z", OWN, "urn:2");
+  const silentRevisit = later({ profile: NOT_MODIFIED, http: "" });
+
+  it("that tells nothing stands for the last capture before it, not for the first that comes", async () => {
+    const gone = captureBytes({
+      uri: "http://gone.example/",
+      date: "2020-01-01T00:00:00Z",
+      payload: noise("gone", 900),
+    });
+    const disk = new ForgetfulDisk();
+    {
+      await using writer = openWriter(disk, { segmentSizeBytes: 3000 });
+      await writer.add([makeInput(disk, [gone, first, second])]);
+      await writer.add([makeInput(disk, [silentRevisit])]);
+      await writer.remove({ url: "http://gone.example/" }, { reason: "a test" });
+      // The captures are behind the revisit now.
+      writer.compact();
+    }
+    expect(await copies(disk)).toEqual([OTHER, OWN, OWN]);
+    await rebuild(disk);
+    expect(await copies(disk)).toEqual([OTHER, OWN, OWN]);
+    expect(await diagnose(disk)).toEqual([]);
+  });
+
+  it("that tells nothing does not stand for what came later, though that is nearer", async () => {
+    const disk = await filled([first, silentRevisit, second]);
+    expect(await copies(disk)).toEqual([OTHER, OWN, OTHER]);
+    await rebuild(disk);
+    expect(await copies(disk)).toEqual([OTHER, OWN, OTHER]);
+  });
+
+  it("that names a moment leads to it, though another of its second is read first", async () => {
+    const disk = new ForgetfulDisk();
+    const between = captureBytes({ uri: COPY, date: "2020-01-01T00:00:00.500Z", version: "WARC/1.1", payload: OWN });
+    {
+      await using writer = openWriter(disk);
+      // What was adopted is entered behind our own segments.
+      await writer.adopt([makeInput(disk, [first])]);
+      await writer.add([makeInput(disk, [between])]);
+      await writer.add([makeInput(disk, [later({ refersTo: { uri: COPY, date: "2020-01-01T00:00:00Z" } })])]);
+    }
+    expect(await copies(disk)).toEqual([OTHER, OWN, OTHER]);
+    await rebuild(disk);
+    expect(await copies(disk)).toEqual([OTHER, OWN, OTHER]);
+    expect(await diagnose(disk)).toEqual([]);
+  });
+
+  it("that tells nothing waits for all, too, where the catalogue was lost and the next writer makes another one", async () => {
+    const disk = await filled([silentRevisit, first, second]);
+    for (const { name } of disk.list("/archive")) {
+      if (/^(?:catalogue|timeline)-/.test(name)) removeTree(disk, `/archive/${name}`);
+    }
+    {
+      await using writer = openWriter(disk);
+      expect(writer.state.pending).toBe(0);
+    }
+    expect(await copies(disk)).toEqual([OTHER, OWN, OWN]);
     expect(await diagnose(disk)).toEqual([]);
   });
 });
