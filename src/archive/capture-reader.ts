@@ -1,8 +1,10 @@
 /** Captures as records: their headers, their payloads, wherever those lie. */
 import { ArchiveError, formatPlace } from "../base/index.ts";
 import { arcId } from "../pipeline/index.ts";
-import { type HttpHead, parseHttpHead, payloadOf, unbracket, type WarcRecord } from "../warc/index.ts";
+import { type HttpHead, parseHttpHead, payloadOf, refersToOf, unbracket, type WarcRecord } from "../warc/index.ts";
+import { TIME_BIAS, urlOf } from "./capture-key.ts";
 import type { CatalogueView, FoundCapture } from "./catalogue-view.ts";
+import { headerPlace } from "./revisit-header.ts";
 import type { RecordShelf } from "./segments.ts";
 
 /** What the record of a capture says. */
@@ -11,7 +13,7 @@ export interface CaptureDetails {
   /** As the record has it. */
   readonly date: string | undefined;
   readonly id: string | undefined;
-  /** Of a revisit without one, that of its original. */
+  /** Of a revisit without one, that of what it stands for. */
   readonly http: HttpHead | undefined;
   /** The file that the record lies in, and where. */
   readonly file: string;
@@ -33,7 +35,8 @@ export class CaptureReader {
     return { file: this.shelf.nameOf(row.place.segment), offset: row.place.offset };
   }
 
-  details({ row }: FoundCapture): CaptureDetails {
+  details(found: FoundCapture): CaptureDetails {
+    const { row } = found;
     const { place } = row;
     const file = this.shelf.nameOf(place.segment);
     const own = this.shelf.read(place, (record) => ({
@@ -41,17 +44,25 @@ export class CaptureReader {
       date: record.dateText,
       // As it was when it was entered.
       id: record.arc === undefined ? record.id : unbracket(arcId(file.replace(/^.*[/!]/, ""), record, place)),
+      refersTo: refersToOf(record),
       http: httpOf(record),
     }));
     const isSilent =
       row.digest !== undefined && row.kind === "revisit" && (own.http === undefined || own.http.status === 304);
-    const http = isSilent ? (this.originalHttp(row.digest!) ?? own.http) : own.http;
-    return { ...own, http, file, offset: place.offset, length: place.length };
+    const http = isSilent ? (this.header(found, own.refersTo)?.http ?? own.http) : own.http;
+    const { url, date, id } = own;
+    return { url, date, id, http, file, offset: place.offset, length: place.length };
   }
 
-  private originalHttp(digest: Buffer): HttpHead | undefined {
-    const original = this.catalogue.anyOriginal(digest);
-    return original === undefined ? undefined : this.shelf.read(original.place, httpOf);
+  /** What a revisit without a header of its own has instead; absent where its original is not in the archive. */
+  header(
+    { key, timeMs, row }: FoundCapture,
+    refersTo: ReturnType<typeof refersToOf>,
+  ): { readonly http: HttpHead | undefined; readonly blockType: string } | undefined {
+    if (row.digest === undefined) return undefined;
+    const before = this.catalogue.captures(urlOf(key), -TIME_BIAS, timeMs - 1, true);
+    const place = headerPlace(this.catalogue, { digest: row.digest, refersTo }, before);
+    return place && this.shelf.read(place, (record) => ({ http: httpOf(record), blockType: record.blockType }));
   }
 
   /** Hands the payload to `use`, piece by piece. HT_NOT_FOUND for a revisit whose original is not in the archive. */

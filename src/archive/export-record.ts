@@ -16,15 +16,7 @@ import {
   restoredBlock,
   restoredHead,
 } from "../pipeline/index.ts";
-import {
-  HTTP_HEAD_SIZE_MAX,
-  type HttpHead,
-  payloadOf,
-  refersToOf,
-  WarcReader,
-  type WarcRecord,
-  WarcWriter,
-} from "../warc/index.ts";
+import { HTTP_HEAD_SIZE_MAX, payloadOf, refersToOf, WarcReader, type WarcRecord, WarcWriter } from "../warc/index.ts";
 import type { Archive } from "./archive.ts";
 import { urlHash } from "./capture-key.ts";
 import { archiveKey, type CaptureRow, type OriginalRow, type RecordPlace } from "./capture-row.ts";
@@ -46,8 +38,6 @@ const ADOPTED_OPEN_MAX = 16;
 
 /** The payload of an original, and what its record says. */
 interface Original {
-  readonly http: HttpHead | undefined;
-  readonly blockType: string;
   readonly uri: string;
   readonly date: string;
   /** Pieces are valid until the next one is asked for. */
@@ -113,7 +103,7 @@ export class RecordExport implements Disposable {
     const { text } = record.headers;
     const replaced = parseReplaced(text);
     if (replaced === undefined) {
-      this.expand(row, record, block, original, writer);
+      this.expand(capture, record, block, original, writer);
       return "expanded";
     }
     const first = this.firsts.of(capture, record, replaced);
@@ -171,12 +161,20 @@ export class RecordExport implements Disposable {
     throw new ArchiveError("HT_VERIFY", message, place);
   }
 
-  private expand(row: CaptureRow, record: WarcRecord, block: Buffer, original: OriginalRow, writer: WarcWriter): void {
+  private expand(
+    capture: SelectedCapture,
+    record: WarcRecord,
+    block: Buffer,
+    original: OriginalRow,
+    writer: WarcWriter,
+  ): void {
+    const { row } = capture;
     const { payloadSize } = original;
+    const { http, blockType } = this.archive.reader.header(capture, refersToOf(record))!;
     const expansion = this.useOriginal(
       row,
       original,
-      ({ http, blockType, uri, date }) =>
+      ({ uri, date }) =>
         new Expansion(record, block, { http, blockType, payloadSize, uri: uri || "-", date: date || "-" }),
     );
     const { head } = this.useOriginal(row, original, ({ chunks }) => expansion.head(chunks, new Set()));
@@ -199,9 +197,9 @@ export class RecordExport implements Disposable {
 
   private readOriginal<T>({ place }: OriginalRow, use: (original: Original) => T): T {
     return this.archive.shelf.read(place, (record) => {
-      const { http, chunks } = payloadOf(record);
-      const { uri = "", dateText: date = "", blockType } = record;
-      const result = use({ http, chunks, blockType, uri, date });
+      const { chunks } = payloadOf(record);
+      const { uri = "", dateText: date = "" } = record;
+      const result = use({ chunks, uri, date });
       while (record.read() !== undefined);
       return result;
     });

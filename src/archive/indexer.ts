@@ -23,6 +23,7 @@ import { type Framing } from "./catalogue-keys.ts";
 import { ADOPTED_SOURCES, type FoundCapture, UNKNOWN_DIGEST } from "./catalogue-view.ts";
 import { type Content, contentIdentity, encodeContent } from "./content.ts";
 import { removalMark } from "./removal-mark.ts";
+import { headerPlace } from "./revisit-header.ts";
 import type { RecordShelf } from "./segments.ts";
 
 /** Where a record went, and what stands around it. */
@@ -50,7 +51,7 @@ export class Indexer {
   private readonly clock: Clock;
   /**
    * While everything is made anew records do not come in the order in which they came first. What a revisit of others
-   * means may be still to come, and something else that fits be there: unless its digest tells, it waits until all are.
+   * means may be still to come, and something else that fits be there: unless it tells all by itself, it waits until all are.
    */
   private isPatient: boolean;
 
@@ -162,7 +163,15 @@ export class Indexer {
       return;
     }
     catalogue.count({ pending: 1 });
-    for (const wait of waitsOf(facts.capture!, key)) catalogue.addPending(wait, captureKey);
+    if (!this.mustWait(facts.capture!)) this.addWaits(captureKey, facts);
+  }
+
+  private mustWait({ isOurs }: CaptureFacts): boolean {
+    return this.isPatient && isOurs !== true;
+  }
+
+  private addWaits(captureKey: CaptureKey, { uri, capture }: RecordFacts): void {
+    for (const wait of waitsOf(capture!, archiveKey(uri))) this.catalogue.addPending(wait, captureKey);
   }
 
   private settleRevisit(
@@ -174,12 +183,12 @@ export class Indexer {
   ): void {
     const capture = facts.capture!;
     const { digest, original } = resolved;
+    const { refersTo } = capture;
     this.catalogue.putCapture(captureKey, { ...row, digest });
-    const tellsNothing =
-      capture.status === undefined || capture.status === 304 || capture.profile === "server-not-modified";
-    // One of ours has all that its record had.
-    const isHeadless = capture.isOurs !== true && tellsNothing;
-    const told = isHeadless ? { ...capture, ...this.httpOf(original.place) } : capture;
+    const before = this.catalogue.capturesBefore(urlHash(key), timeOf(captureKey));
+    const told = isHeadless(capture)
+      ? { ...capture, ...this.httpOf(headerPlace(this.catalogue, { digest, refersTo }, before)!) }
+      : capture;
     const sha256 = Buffer.concat([digest, original.digestRest]).toString("hex");
     this.visit(key, timeOf(captureKey), {
       url: facts.uri ?? "",
@@ -208,9 +217,9 @@ export class Indexer {
     this.timeline.insert(key, timeMs, encodeContent(key, content, location), contentIdentity(status, location, sha256));
   }
 
-  /** Status, media type and redirect of the record that holds the payload. */
+  /** Status, media type and redirect that a record tells. */
   private httpOf(place: RecordPlace): Pick<CaptureFacts, "status" | "mime" | "location"> {
-    const { status, mime, location } = this.shelf.read(place, (record) => factsOf(record, "", () => {})).capture ?? {};
+    const { status, mime, location } = this.factsAt(place).capture ?? {};
     return { status, mime, location };
   }
 
@@ -218,6 +227,7 @@ export class Indexer {
   private resolve(capture: CaptureFacts, key: string, timeMs: number, source = 0): Resolved | undefined {
     const { catalogue } = this;
     const { claim, refersTo } = capture;
+    if (this.mustWait(capture) && isHeadless(capture)) return undefined;
     const sha256 = claim === undefined ? undefined : parseDigest(claim);
     if (sha256?.algorithm === "sha256") {
       const found = this.resolved(Buffer.from(sha256.hex, "hex").subarray(0, DIGEST_HALF));
@@ -225,7 +235,7 @@ export class Indexer {
     }
     const claimed = claim === undefined ? undefined : catalogue.digestOf(claim);
     if (claimed !== undefined) return this.resolved(claimed);
-    if (this.isPatient && capture.isOurs !== true) return undefined;
+    if (this.mustWait(capture)) return undefined;
     if (refersTo?.uri !== undefined && refersTo.date !== undefined) {
       const found = this.resolveByCapture(capture, refersTo.uri, refersTo.date);
       if (found !== undefined) return found;
@@ -308,8 +318,7 @@ export class Indexer {
   private resolveWaiting(key: string, timeMs: number, claims: readonly string[]): void {
     const { catalogue } = this;
     if (catalogue.state.pending === 0) return;
-    const waits = this.isPatient ? [waitForCapture(key, timeMs)] : waitsForCapture(key, timeMs);
-    this.settleAll(new Set([...claims.map(waitForClaim), ...waits]));
+    this.settleAll(new Set([...claims.map(waitForClaim), ...waitsForCapture(key, timeMs)]));
   }
 
   private settleAll(waits: Set<string>): void {
@@ -344,6 +353,14 @@ export class Indexer {
         });
       }
     }
+    for (const key of left) {
+      const facts = this.factsAt(this.catalogue.capture(key)!.place);
+      if (facts.capture!.isOurs !== true) this.addWaits(key, facts);
+    }
+  }
+
+  private factsAt(place: RecordPlace): RecordFacts {
+    return this.shelf.read(place, (record) => factsOf(record, "", () => {}));
   }
 
   /** Whether it waits no longer; what waits for it may come to an end then too. Those that tell nothing may be passed over. */
@@ -351,7 +368,7 @@ export class Indexer {
     const { catalogue } = this;
     const row = catalogue.capture(captureKey);
     if (row === undefined || row.digest !== undefined) return true;
-    const facts = this.shelf.read(row.place, (record) => factsOf(record, "", () => {}));
+    const facts = this.factsAt(row.place);
     if (!evenSilent && isSilent(facts.capture!)) return false;
     const key = archiveKey(facts.uri);
     const resolved = this.resolve(facts.capture!, key, timeOf(captureKey), row.source);
@@ -405,6 +422,11 @@ function waitsOf(capture: CaptureFacts, key: string): string[] {
   if (refersTo?.uri !== undefined && timeMs !== undefined) waits.push(waitForCapture(archiveKey(refersTo.uri), timeMs));
   if (waits.length === 0) waits.push(waitForUrl(key));
   return waits;
+}
+
+/** Tells nothing of status and location. One of ours has all that its record had. */
+function isHeadless({ status, profile, isOurs }: CaptureFacts): boolean {
+  return isOurs !== true && (status === undefined || status === 304 || profile === "server-not-modified");
 }
 
 /** Says nothing but "not modified". */

@@ -2,9 +2,12 @@
 import { describe, expect, it } from "vitest";
 import { digestOf, formatDigest } from "../base/index.ts";
 import { removeTree } from "../disk/index.ts";
-import { diagnose, makeInput, openReader, openWriter, rebuild } from "../testing/archive-fixture.ts";
+import { diagnose, FOLDER, makeInput, openReader, openWriter, rebuild } from "../testing/archive-fixture.ts";
 import { type CaptureText, captureBytes, noise, type RevisitText, revisitBytes } from "../testing/capture-text.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
+import { Archive } from "./archive.ts";
+import { ArchiveWriter } from "./archive-writer.ts";
+import { exportArchive } from "./export.ts";
 
 const COPY = "http://copy.example/";
 const [OWN, OTHER] = [noise("own", 900), noise("other", 900)];
@@ -244,3 +247,56 @@ describe("a revisit, where records come in another order when everything is made
     expect(await diagnose(disk)).toEqual([]);
   });
 });
+
+describe("a revisit without a header of its own", () => {
+  /** The same payload as an error of another URL, which holds it for both. */
+  const error = captureBytes({
+    uri: "http://b.example/",
+    date: "2020-01-01T00:00:00Z",
+    payload: OWN,
+    status: "404 No",
+  });
+  const found = copyOf(OWN);
+
+  it.each([
+    ["tells its digest", { digest: formatDigest(digestOf("sha256", OWN)), profile: NOT_MODIFIED, http: "" }],
+    ["says 304", { refersTo: { uri: COPY, date: "2020-01-02T00:00:00Z" }, http: "HTTP/1.1 304 Not Modified\r\n\r\n" }],
+    ["tells nothing", { profile: NOT_MODIFIED, http: "" }],
+  ])("goes on with the lifespan of its URL: one that %s", async (_, text) => {
+    const disk = await filled([error, found]);
+    {
+      await using writer = openWriter(disk);
+      // Made anew, it comes before the captures of the adopted file.
+      await writer.adopt([makeInput(disk, [copyOf(OTHER, { date: "2020-01-01T00:00:00Z" })])]);
+      await writer.add([makeInput(disk, [later(text)])]);
+    }
+    const check = async () => {
+      await using archive = await openReader(disk);
+      const history = archive.history(COPY).map(({ status, captures }) => ({ status, captures }));
+      expect(history).toEqual([
+        { status: 200, captures: 1 },
+        { status: 200, captures: 2 },
+      ]);
+      const last = [...archive.captures(COPY)].at(-1)!;
+      expect(archive.reader.details(last).http?.status).toBe(200);
+    };
+    await check();
+    await rebuild(disk);
+    await check();
+    expect(await diagnose(disk)).toEqual([]);
+    const output = "/out.warc.gz";
+    const selection = { fromMs: Date.UTC(2020, 0, 3) };
+    await exportArchive(disk, FOLDER, { output, format: "warc", selection, description: "test", software: "test" });
+    await using archive = await openArchiveOf(disk, output);
+    expect(archive.history(COPY)).toMatchObject([{ status: 200, sha256: digestOf("sha256", OWN).hex }]);
+  });
+});
+
+/** An archive of its own with one file. */
+async function openArchiveOf(disk: ForgetfulDisk, path: string): Promise<Archive> {
+  {
+    await using writer = ArchiveWriter.open(disk, "/other", { create: true });
+    await writer.add([{ name: path, path, entries: [], size: disk.stat(path)!.sizeBytes }]);
+  }
+  return await Archive.open(disk, "/other");
+}

@@ -1,0 +1,30 @@
+/** Which record has the HTTP header of a revisit that has none of its own, or only that of a 304. Obeys docs/lifespans.md. */
+import { timeOfDate } from "../dedup/index.ts";
+import { urlHash } from "./capture-key.ts";
+import { archiveKey, type RecordPlace } from "./capture-row.ts";
+import type { CatalogueView, FoundCapture } from "./catalogue-view.ts";
+
+export interface HeadlessRevisit {
+  /** The first half of that of its payload. */
+  readonly digest: Buffer;
+  readonly refersTo: { readonly uri?: string | undefined; readonly date?: string | undefined } | undefined;
+}
+
+/**
+ * That of the capture that it refers to, else of the last one of its URL `before` it, the last first; else the record that
+ * holds the payload, which may be of any URL, with any answer.
+ */
+export function headerPlace(
+  catalogue: CatalogueView,
+  { digest, refersTo }: HeadlessRevisit,
+  before: Iterable<FoundCapture>,
+): RecordPlace | undefined {
+  const isSame = ({ row }: FoundCapture) => row.kind !== "revisit" && row.digest?.equals(digest) === true;
+  const timeMs = timeOfDate(refersTo?.date);
+  if (refersTo?.uri !== undefined && timeMs !== undefined) {
+    const found = catalogue.capturesAt(urlHash(archiveKey(refersTo.uri)), timeMs).find(isSame);
+    if (found !== undefined) return found.row.place;
+  }
+  for (const found of before) if (isSame(found)) return found.row.place;
+  return catalogue.anyOriginal(digest)?.place;
+}
