@@ -40,7 +40,7 @@ export async function adoptInputs(
       const file = fileOf(core, input);
       const number = moves.takeUnentered(input) ?? core.nextSegment();
       core.journal({ kind: "adopt", time: formatIso(clock.now()), segment: number, ...file });
-      entry = core.adoptedEntry(number, file.path);
+      entry = core.adoptedEntry(number);
       adopted = { number, file };
       // Its number is taken from here on.
       core.commit();

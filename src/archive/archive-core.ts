@@ -275,7 +275,7 @@ export class ArchiveCore implements Disposable {
 
   private enterAdopted(number: number, adopted: NonNullable<SegmentRow["adopted"]>): readonly Buffer[] {
     if (this.disk.stat(adopted.path.split("!")[0]!) === undefined) return [];
-    const entry = this.adoptedEntry(number, adopted.path);
+    const entry = this.adoptedEntry(number);
     const { removedDigests } = this.enterRecords(number, 0, adoptedInput(adopted.path, adopted.size), "all", entry);
     this.catalogue.putSegment(number, { adopted, end: adopted.size });
     return removedDigests;
@@ -316,10 +316,9 @@ export class ArchiveCore implements Disposable {
     return new SegmentEntry(this, number, this.catalogue.lastOwnSource());
   }
 
-  adoptedEntry(number: number, path: string): SegmentEntry {
-    const source = ADOPTED_SOURCES + number;
-    this.catalogue.putSource(source, { name: path, addedMs: this.clock.now() });
-    return new SegmentEntry(this, number, source);
+  /** For an adopted file, which the journal has made a source of its own. */
+  adoptedEntry(number: number): SegmentEntry {
+    return new SegmentEntry(this, number, ADOPTED_SOURCES + number);
   }
 
   /** Durable before it has any effect. See `enterJournal`. */

@@ -20,7 +20,7 @@ import {
 } from "./capture-row.ts";
 import { type Catalogue } from "./catalogue.ts";
 import { type Framing } from "./catalogue-keys.ts";
-import { ADOPTED_SOURCES, type FoundCapture, UNKNOWN_DIGEST } from "./catalogue-view.ts";
+import { type FoundCapture, UNKNOWN_DIGEST } from "./catalogue-view.ts";
 import { type Content, contentIdentity, encodeContent } from "./content.ts";
 import { removalMark } from "./removal-mark.ts";
 import { headerPlace } from "./revisit-header.ts";
@@ -248,10 +248,15 @@ export class Indexer {
     let later: Buffer | undefined;
     for (const { row } of this.catalogue.capturesBefore(urlHash(key), timeMs)) {
       if (row.digest === undefined) continue;
-      if (!cameLater(row.source, source)) return this.resolved(row.digest);
+      if (!this.cameLater(row.source, source)) return this.resolved(row.digest);
       later ??= row.digest;
     }
     return later && this.resolved(later);
+  }
+
+  private cameLater(source: number, than: number): boolean {
+    const addedMs = (number: number) => this.catalogue.source(number)?.addedMs ?? 0;
+    return addedMs(source) > addedMs(than) || (addedMs(source) === addedMs(than) && source > than);
   }
 
   private resolved(digest: Buffer): Resolved | undefined {
@@ -433,11 +438,6 @@ function isHeadless({ status, profile, isOurs }: CaptureFacts): boolean {
 function isSilent({ claim, refersTo, profile }: CaptureFacts): boolean {
   const tellsNothing = claim === undefined && refersTo?.uri === undefined && refersTo?.date === undefined;
   return profile === "server-not-modified" && tellsNothing;
-}
-
-/** As far as that can be told: files that were added have numbers of their own, and so have those that were adopted. */
-function cameLater(source: number, than: number): boolean {
-  return source > than && source < ADOPTED_SOURCES === than < ADOPTED_SOURCES;
 }
 
 function isOddDate(timeMs: number | undefined, nowMs: number): boolean {

@@ -142,8 +142,8 @@ function enterOne(catalogue: Catalogue, entry: JournalEntry): void {
   if (entry.kind === "adopt") {
     const { segment, path, size, modifiedMs } = entry;
     const there = catalogue.segment(segment);
-    const source = catalogue.source(ADOPTED_SOURCES + segment);
-    if (source !== undefined) catalogue.putSource(ADOPTED_SOURCES + segment, { ...source, name: path });
+    const { addedMs = timeOfDate(entry.time) ?? 0 } = catalogue.source(ADOPTED_SOURCES + segment) ?? {};
+    catalogue.putSource(ADOPTED_SOURCES + segment, { name: path, addedMs });
     catalogue.putSegment(segment, { adopted: { path, size, modifiedMs }, end: there?.end ?? 0 });
     return;
   }

@@ -135,7 +135,7 @@ class Rebuild {
         begin: (input) => {
           const number = numbers.get(input)!;
           end = 0;
-          entry = own.has(input.name) ? core.segmentEntry(number) : core.adoptedEntry(number, input.name);
+          entry = own.has(input.name) ? core.segmentEntry(number) : core.adoptedEntry(number);
         },
         take: (facts) => {
           entry!.take(facts);

@@ -189,6 +189,7 @@ describe("a revisit, where records come in another order when everything is made
   const first = dated("2020-01-01T00:00:00Z", OTHER, "urn:1");
   const second = dated("2020-01-02T00:00:00Z", OWN, "urn:2");
   const silentRevisit = later({ profile: NOT_MODIFIED, http: "" });
+  let nowMs = Date.UTC(2026, 0, 1);
 
   it("that tells nothing stands for the last capture before it, not for the first that comes", async () => {
     const gone = captureBytes({
@@ -213,6 +214,20 @@ describe("a revisit, where records come in another order when everything is made
 
   it("that tells nothing does not stand for what came later, though that is nearer", async () => {
     const disk = await filled([first, silentRevisit, second]);
+    expect(await copies(disk)).toEqual([OTHER, OWN, OTHER]);
+    await rebuild(disk);
+    expect(await copies(disk)).toEqual([OTHER, OWN, OTHER]);
+  });
+
+  it("that tells nothing does not stand for what was adopted later either", async () => {
+    const disk = new ForgetfulDisk();
+    const clock = { now: () => ++nowMs };
+    {
+      await using writer = openWriter(disk, { clock });
+      await writer.adopt([makeInput(disk, [first])]);
+      await writer.add([makeInput(disk, [silentRevisit])]);
+      await writer.adopt([makeInput(disk, [second])]);
+    }
     expect(await copies(disk)).toEqual([OTHER, OWN, OTHER]);
     await rebuild(disk);
     expect(await copies(disk)).toEqual([OTHER, OWN, OTHER]);
