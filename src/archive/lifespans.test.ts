@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { digestOf, formatDigest, formatIso } from "../base/index.ts";
 import { diagnose, makeInput, openReader, openWriter, type Visit, visitBytes } from "../testing/archive-fixture.ts";
-import { noise, revisitBytes } from "../testing/capture-text.ts";
+import { captureBytes, noise, revisitBytes } from "../testing/capture-text.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
 import type { Archive } from "./archive.ts";
 
@@ -188,5 +188,34 @@ describe("a lifespan", () => {
     expect(report).toMatchObject({ captures: 257, damaged: 2 });
     expect(warnings).toEqual(Array(2).fill("left out: more than 256 captures of one URL at one time"));
     expect(await diagnose(disk)).toEqual([]);
+  });
+});
+
+describe("a content that came back", () => {
+  it("keeps the URL and the media type that it came back with when something else is removed", async () => {
+    const disk = new ForgetfulDisk();
+    const other = captureBytes({ uri: "http://b.example/", date: "2008-01-01T00:00:00Z", payload: "other" });
+    const page = (uri: string, day: number, payload: Buffer, mime: string) =>
+      captureBytes({ uri, date: formatIso(t(day)), payload, mime });
+    const records = [
+      page(URI, 1, CONTENTS[0], "text/html"),
+      page(URI, 2, CONTENTS[1], "text/html"),
+      page("https://www.a.example/page", 3, CONTENTS[0], "text/plain"),
+    ];
+    const told = async () => {
+      await using archive = await openReader(disk);
+      return archive.history(URI).map(({ url, mime }) => `${mime} ${url}`);
+    };
+    {
+      await using writer = openWriter(disk);
+      await writer.add([makeInput(disk, [other, ...records])]);
+    }
+    const before = await told();
+    expect(before.at(-1)).toBe("text/plain https://www.a.example/page");
+    {
+      await using writer = openWriter(disk);
+      await writer.remove({ url: "http://b.example/" }, { reason: "a test" });
+    }
+    expect(await told()).toEqual(before);
   });
 });
