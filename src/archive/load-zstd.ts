@@ -8,9 +8,9 @@ export async function loadForInputs(disk: Disk, inputs: readonly Input[]): Promi
   for (const input of inputs) await loadForZstd(disk, input);
 }
 
-/** An adopted file keeps the compression that it has. */
+/** An adopted file keeps the compression that it has, whatever it is called; those called `.gz` are not looked at. */
 export async function loadForSegments(catalogue: CatalogueView): Promise<void> {
   for (const { row } of catalogue.segments()) {
-    if (row.adopted !== undefined && /\.zst$/i.test(row.adopted.path)) return await loadZstd();
+    if (row.adopted !== undefined && !/\.gz$/i.test(row.adopted.path)) return await loadZstd();
   }
 }

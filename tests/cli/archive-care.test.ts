@@ -271,6 +271,19 @@ describe("holotype add --adopt", () => {
     expect(run(own, "doctor", "--scrub").out).toMatch(SOUND);
   });
 
+  it("reads a file that is zstd and is not called so", () => {
+    const made = join(folder, "zstd");
+    expect(holotype(["convert", join(SAMPLES, "cabinet-2009.warc.gz"), "--to", "zstd", "-o", made])).toMatchObject({
+      exit: 0,
+    });
+    const path = join(made, "odd.warc");
+    copyFileSync(join(made, "cabinet-2009.warc.zst"), path);
+    const own = join(folder, "odd");
+    run(own, "add", path, "--adopt");
+    expect(json(own, "at", "http://cabinet.example/", "2014")).toMatchObject([{ status: 200 }]);
+    expect(json(own, "add", join(SAMPLES, "cabinet-2013.warc.gz"))).toMatchObject([{ duplicates: 14 }]);
+  });
+
   it("is refused for what is no file", () => {
     const { exit, err } = holotype(["add", "-", "--adopt", "--archive", archive], { input: Buffer.from("") });
     expect({ exit, err }).toEqual({ exit: 23, err: expect.stringContaining("only files can be adopted") });
