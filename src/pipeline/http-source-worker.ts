@@ -25,20 +25,29 @@ async function fetchSize(url: string): Promise<number> {
   return Number(total);
 }
 
-async function fetchRange(url: string, start: number, length: number): Promise<Uint8Array> {
+async function fetchRange({ url, start, length, size }: RangeRequest): Promise<Uint8Array> {
   const response = await fetch(url, {
     headers: { range: `bytes=${start}-${start + length - 1}`, "accept-encoding": "identity" },
     signal: AbortSignal.timeout(REQUEST_MS),
   });
-  const range = response.headers.get("content-range") ?? "";
-  if (response.status !== 206 || !range.startsWith(`bytes ${start}-`)) {
+  const [, first, last, total] = CONTENT_RANGE.exec(response.headers.get("content-range") ?? "") ?? [];
+  if (response.status !== 206 || Number(first) !== start) {
     await response.body?.cancel();
     throw refusal(response.status);
   }
+  if (total !== "*" && Number(total) !== size) {
+    await response.body?.cancel();
+    throw new Refused(`the file has changed: ${total} bytes instead of ${size}`);
+  }
   const bytes = new Uint8Array(await response.arrayBuffer());
   if (bytes.length > length) throw new Refused("the server sent more than it was asked for");
+  // Fewer would be taken for the end of the file, and other ones where a content coding was undone that is the file's own.
+  const told = Number(last) - start + 1;
+  if (bytes.length !== told) throw new Error(`the server sent ${bytes.length} bytes where it told of ${told}`);
   return bytes;
 }
+
+const CONTENT_RANGE = /^bytes (\d+)-(\d+)\/(\d+|\*)$/;
 
 /** Only what may pass is worth another try. */
 function refusal(status: number): Error {
@@ -46,14 +55,15 @@ function refusal(status: number): Error {
   return status >= 500 || status === 429 ? new Error(message) : new Refused(message);
 }
 
-async function answer({ url, start, length, answer: shared }: RangeRequest): Promise<void> {
+async function answer(request: RangeRequest): Promise<void> {
+  const { url, length, answer: shared } = request;
   const state = new Int32Array(shared, 0, 2);
   const size = new Float64Array(shared, 8, 1);
   const bytes = new Uint8Array(shared, ANSWER_HEAD_SIZE);
   try {
     if (length === 0) size[0] = await persist(() => fetchSize(url));
     else {
-      const found = await persist(() => fetchRange(url, start, length));
+      const found = await persist(() => fetchRange(request));
       bytes.set(found);
       size[0] = found.length;
     }

@@ -18,6 +18,8 @@ export interface RangeRequest {
   readonly start: number;
   /** Bytes wanted; 0 asks for the size of the file alone. */
   readonly length: number;
+  /** Of the file, as it was told before. */
+  readonly size: number;
   readonly answer: SharedArrayBuffer;
 }
 
@@ -31,7 +33,7 @@ let thread: WorkerThreads.Worker | undefined;
 let shared: SharedArrayBuffer | undefined;
 
 /** Asks the thread and waits. Returns the length of the answer, whose bytes are in the shared memory. */
-function ask(url: string, start: number, length: number): { length: number; bytes: Uint8Array } {
+function ask(url: string, start: number, length: number, fileSize: number): { length: number; bytes: Uint8Array } {
   if (thread === undefined) {
     // Loaded here: every command comes through this file, and few ask a server.
     const threads = createRequire(import.meta.url)("node:worker_threads") as typeof WorkerThreads;
@@ -42,7 +44,7 @@ function ask(url: string, start: number, length: number): { length: number; byte
   const state = new Int32Array(shared, 0, 2);
   const size = new Float64Array(shared, 8, 1);
   Atomics.store(state, 0, Answer.waiting);
-  thread.postMessage({ url, start, length, answer: shared } satisfies RangeRequest);
+  thread.postMessage({ url, start, length, size: fileSize, answer: shared } satisfies RangeRequest);
   if (Atomics.wait(state, 0, Answer.waiting, ANSWER_WAIT_MS) === "timed-out") {
     // An answer that comes now would fall into the next one's memory.
     void thread.terminate();
@@ -59,7 +61,7 @@ function ask(url: string, start: number, length: number): { length: number; byte
 }
 
 export function openUrl(url: string, name = url): ByteSource {
-  const { length: size } = ask(url, 0, 0);
+  const { length: size } = ask(url, 0, 0, 0);
   return {
     name,
     seekable: true,
@@ -68,8 +70,7 @@ export function openUrl(url: string, name = url): ByteSource {
       const wanted = Math.min(into.length, size - position);
       let done = 0;
       while (done < wanted) {
-        const { length, bytes } = ask(url, position + done, Math.min(wanted - done, ANSWER_SIZE_MAX));
-        if (length === 0) break;
+        const { length, bytes } = ask(url, position + done, Math.min(wanted - done, ANSWER_SIZE_MAX), size);
         into.set(bytes.subarray(0, length), done);
         done += length;
       }

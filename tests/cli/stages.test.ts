@@ -239,6 +239,41 @@ describe("resolve --paths with files on a server", () => {
   });
 });
 
+describe("manifest of a file on a server", () => {
+  const [name] = NAMES;
+
+  it.each<[string, RequestListener, RegExp]>([
+    [
+      "sends nothing of what it tells of",
+      (request, response) => {
+        const isSize = request.headers.range === "bytes=0-0";
+        const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range!)!;
+        response.writeHead(206, { "content-range": `bytes ${from}-${to}/999999` }).end(isSize ? "x" : "");
+      },
+      /: the server sent 0 bytes where it told of 4 /,
+    ],
+    [
+      "has another file by then",
+      (request, response) => {
+        if (request.headers.range !== "bytes=0-0") return withRanges(request, response);
+        response.writeHead(206, { "content-range": "bytes 0-0/999999" }).end("x");
+      },
+      /: the file has changed: \d+ bytes instead of 999999 /,
+    ],
+  ])("is skipped and told where the server %s", async (_, answer, message) => {
+    const server = await serve(answer);
+    try {
+      const child = startHolotype(["manifest", `http://127.0.0.1:${(server.address() as AddressInfo).port}/${name!}`]);
+      child.stdin.end();
+      const { exit, err } = await ended(child);
+      expect(err).toMatch(message);
+      expect(exit).toBe(3);
+    } finally {
+      server.close();
+    }
+  });
+});
+
 describe("dedup of files on a server", () => {
   let server: Server;
   beforeAll(async () => {
