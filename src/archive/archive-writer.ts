@@ -1,7 +1,7 @@
 /** The one who writes an archive: adds files to it, adopts them, takes captures out. */
 import type { Policy } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
-import { type Input, type RecordFacts, SeenPayloads } from "../pipeline/index.ts";
+import { type Input, type RecordFacts, SeenPayloads, Spool } from "../pipeline/index.ts";
 import { type AdoptReport, adoptInputs } from "./adopt.ts";
 import { ArchiveCore, type WriterOptions } from "./archive-core.ts";
 import type { Catalogue } from "./catalogue.ts";
@@ -12,7 +12,6 @@ import { loadForInputs, loadForSegments } from "./load-zstd.ts";
 import { OriginalReferences } from "./original-references.ts";
 import { type RebuildOptions, rebuildArchive } from "./rebuild.ts";
 import { type RemoveOptions, type RemoveReport, removeCaptures, type Selection } from "./remove.ts";
-import { Spool } from "./spool.ts";
 import { type TakeOptions, takeFacts } from "./take-facts.ts";
 
 export interface AddOptions extends TakeOptions {

@@ -40,6 +40,7 @@ export { examineRecord, RECORD_DIGEST } from "./reversal.ts";
 export { RevisitJoin, type RevisitPair } from "./revisit-join.ts";
 export { type RunOptions, type RunProgress, type RunSummary, runTask } from "./run.ts";
 export { SeenPayloads } from "./seen-payloads.ts";
+export { Spool } from "./spool.ts";
 export * from "./stages.ts";
 export type { Estimate, SurveyOptions, SurveyReport } from "./survey/survey.ts";
 export type { TaskRequest } from "./task.ts";

@@ -10,6 +10,7 @@ import { type ByteSource, loadZstd, scanRecord, WarcReader } from "../warc/index
 import { type Input, openInput } from "./inputs.ts";
 import { formatManifestLine, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
 import { mayHaveZstd } from "./part.ts";
+import { Spool } from "./spool.ts";
 import { readGivenLines } from "./text-lines.ts";
 
 /**
@@ -69,12 +70,15 @@ class PlanNames {
 /** Looks at originals where a plan says they are. */
 class OriginalSight implements Disposable {
   private readonly disk: Disk;
+  /** Plans have their originals in any order, and some inputs can only be read forward. */
+  private readonly spool: Spool;
   private open: { readonly input: Input; readonly source: ByteSource } | undefined;
   /** The last answer: the copies of one original mostly stand together. */
   private last: { readonly key: string; readonly holds: boolean } | undefined;
 
   constructor(disk: Disk) {
     this.disk = disk;
+    this.spool = new Spool(disk);
   }
 
   holds(copy: ManifestLine, input: Input): boolean {
@@ -106,14 +110,19 @@ class OriginalSight implements Disposable {
 
   private sourceOf(input: Input): ByteSource {
     if (this.open?.input !== input) {
-      this[Symbol.dispose]();
-      this.open = { input, source: openInput(this.disk, input) };
+      this.close();
+      this.open = { input, source: openInput(this.disk, this.spool.take(input)) };
     }
     return this.open.source;
   }
 
-  [Symbol.dispose](): void {
+  private close(): void {
     this.open?.source.close?.();
     this.open = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
+    this.spool[Symbol.dispose]();
   }
 }

@@ -8,6 +8,7 @@ import { type ByteSource, isZstd, rangeSource, WarcReader, type WarcRecord, Whol
 import { openInput } from "./inputs.ts";
 import type { Locator } from "./locator.ts";
 import type { ManifestLine } from "./manifest-line.ts";
+import { Spool } from "./spool.ts";
 
 interface OpenFile {
   readonly source: ByteSource;
@@ -23,6 +24,8 @@ export class RecordFetcher implements Disposable {
   private readonly locator: Locator;
   /** In order of their last use. */
   private readonly open = new Map<string, OpenFile>();
+  /** Records are asked for in any order, and some inputs can only be read forward. */
+  private readonly spool: Spool;
   private readonly raw = Buffer.allocUnsafeSlow(WHOLE_SIZE_MAX);
   private readonly records = new WholeRecords(WHOLE_SIZE_MAX);
   private inUse = false;
@@ -30,6 +33,7 @@ export class RecordFetcher implements Disposable {
   constructor(disk: Disk, locator: Locator) {
     this.disk = disk;
     this.locator = locator;
+    this.spool = new Spool(disk);
   }
 
   /**
@@ -90,7 +94,7 @@ export class RecordFetcher implements Disposable {
       this.open.set(name, there);
       return there;
     }
-    const source = openInput(this.disk, this.locator.locate(name));
+    const source = openInput(this.disk, this.spool.take(this.locator.locate(name)));
     const magic = Buffer.alloc(4);
     const file = { source, isZstd: source.read(magic, 0) === 4 && isZstd(magic, 0) };
     this.open.set(name, file);
@@ -105,6 +109,7 @@ export class RecordFetcher implements Disposable {
   [Symbol.dispose](): void {
     for (const { source } of this.open.values()) source.close?.();
     this.open.clear();
+    this.spool[Symbol.dispose]();
   }
 }
 

@@ -109,7 +109,8 @@ export class Resolver {
       if (extension > 0 && this.classes[extension]!.first === line) this.collisions++;
       return extend(text, String(extension), flags);
     } catch (error) {
-      if (!(error instanceof ArchiveError)) throw error;
+      // A full disk is no fault of the record.
+      if (!(error instanceof ArchiveError) || error.code === "HT_NO_SPACE") throw error;
       this.onWarning({ code: error.code, message: error.message, file: line.file, offset: line.offset });
       return extend(text, "-", ["damaged"]);
     }

@@ -1,5 +1,5 @@
 /** Small archive files, built in memory for the tests of the command line. */
-import { crc32, gzipSync } from "node:zlib";
+import { crc32, deflateRawSync, gzipSync } from "node:zlib";
 import { digestOf, formatDigest } from "../../src/base/index.ts";
 import { type NewRecord, WarcWriter, type WriterOptions } from "../../src/warc/index.ts";
 
@@ -119,21 +119,23 @@ export function arcFile(version: 1 | 2, name: string, records: readonly ArcRecor
   return Buffer.concat(name.endsWith(".gz") ? stored.map((bytes) => gzipSync(bytes)) : stored);
 }
 
-/** A ZIP file whose entries are stored, as those of a WACZ are. */
-export function zipFile(entries: Readonly<Record<string, Buffer>>): Buffer {
+/** A ZIP file whose entries are stored, as those of a WACZ are, or deflated. */
+export function zipFile(entries: Readonly<Record<string, Buffer>>, method = "stored"): Buffer {
   const locals: Buffer[] = [];
   const directory: Buffer[] = [];
   let offset = 0;
   for (const [name, data] of Object.entries(entries)) {
     const nameBytes = Buffer.from(name);
+    const packed = method === "stored" ? data : deflateRawSync(data);
     // Shared by both headers: version, flags, method, time, date, CRC, sizes, size of the name, size of the extra field.
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
+    common.writeUInt16LE(method === "stored" ? 0 : 8, 4);
     common.writeUInt32LE(crc32(data), 10);
-    common.writeUInt32LE(data.length, 14);
+    common.writeUInt32LE(packed.length, 14);
     common.writeUInt32LE(data.length, 18);
     common.writeUInt16LE(nameBytes.length, 22);
-    const local = Buffer.concat([Buffer.from("PK\x03\x04"), common, nameBytes, data]);
+    const local = Buffer.concat([Buffer.from("PK\x03\x04"), common, nameBytes, packed]);
     const rest = Buffer.alloc(14);
     rest.writeUInt32LE(offset, 10);
     directory.push(Buffer.from("PK\x01\x02\x14\x00"), common, rest, nameBytes);

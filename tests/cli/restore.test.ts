@@ -131,6 +131,14 @@ describe("restore of what cannot be proven", () => {
     expect(readdirSync(back)).toEqual(["sound.wacz"]);
   });
 
+  it("takes originals out of entries that are deflated", () => {
+    const entries = NAMES.slice(0, 3).map((name) => [`archive/${name}`, readFileSync(join(SAMPLES, name))]);
+    const originals = put(folder, "deflated.zip", zipFile(Object.fromEntries(entries), "deflated"));
+    const back = join(folder, "back-deflated");
+    expect(restore(join(out, NAMES[3]!), "-o", back, "--originals", originals)).toMatchObject({ exit: 0, err: "" });
+    expect(readFileSync(join(back, NAMES[3]!)).equals(readFileSync(join(SAMPLES, NAMES[3]!)))).toBe(true);
+  });
+
   it("wants a folder that is not the one it reads", () => {
     expect(restore(out)).toMatchObject({ exit: 2 });
     expect(restore(out, "-o", join(out, "back"))).toMatchObject({ exit: 2 });

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { ArchiveError } from "../../src/base/index.ts";
 import { type Disk, nodeDisk } from "../../src/disk/index.ts";
 import { dedup } from "../../src/pipeline/index.ts";
-import { packRecords } from "../../src/testing/capture-text.ts";
+import { noise, packRecords } from "../../src/testing/capture-text.ts";
 import { type ArchiveFile, dedupTrial, getFile, listFiles, putFile } from "../../src/testing/dedup-trial.ts";
 import { checkDeduplicated, readRecords } from "../../src/testing/deduplicated.ts";
 import { ForgetfulDisk } from "../../src/testing/forgetful-disk.ts";
@@ -189,6 +189,18 @@ describe("kinds", () => {
     const files = Array.from({ length: 70 }, (_, i) => gzipFile(`${i}.warc.gz`, capture(`x${i}`, (i % 9) + 1)));
     const { result } = await deduplicate(files);
     expect(result).toMatchObject({ files: 70, replaced: 69 });
+  });
+
+  test("originals are compared that lie deflated in a ZIP file, whatever their order there", async () => {
+    const payloads = Array.from({ length: 6 }, (_, i) => noise(`content ${i}`, 3000));
+    const captures = (site: string, day: number) =>
+      payloads.map((payload, i) => capture(`${site}${i}`, day + i, { payload }));
+    const zip = zipFile({ "archive/data.warc.gz": packRecords(captures("w", 1)) }, "deflated");
+    const files = [{ name: "y.wacz", bytes: zip }, gzipFile("z.warc.gz", ...captures("a", 10))];
+    const { result, warnings, plan } = await dedupTrial(files);
+    expect(warnings).toEqual([]);
+    expect(result).toMatchObject({ duplicates: 6, replaced: 6 });
+    expect(plan.filter(({ flags }) => flags.includes("damaged"))).toEqual([]);
   });
 
   test("ARC and WACZ are copied as they are, and hold originals", async () => {
