@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createDurably } from "../disk/index.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
+import { ZipWriter } from "../warc/index.ts";
 import { findInputs, openInput, type SkippedInput } from "./inputs.ts";
 
 /** A disk in memory with these files in it; a name that ends in a slash is a folder. */
@@ -46,6 +47,22 @@ function emptyZip(...names: readonly string[]): Buffer {
   end.writeUInt32LE(Buffer.concat(directory).length, 12);
   end.writeUInt32LE(offset, 16);
   return Buffer.concat([...locals, ...directory, end]);
+}
+
+/** A ZIP file whose entries are stored. */
+function storedZip(entries: Readonly<Record<string, string | Buffer>>): Buffer {
+  const pieces: Buffer[] = [];
+  const zip = new ZipWriter({ write: (bytes) => void pieces.push(Buffer.from(bytes)) }, { timeMs: 0 });
+  for (const [name, content] of Object.entries(entries)) zip.add(name, Buffer.from(content));
+  zip.finish();
+  return Buffer.concat(pieces);
+}
+
+/** The same file with all its entries said to be deflated. */
+function saidDeflated(zip: Buffer): Buffer {
+  const copy = Buffer.from(zip);
+  for (let at = copy.indexOf("PK\x01\x02"); at >= 0; at = copy.indexOf("PK\x01\x02", at + 1)) copy[at + 10] = 8;
+  return copy;
 }
 
 describe("inputs", () => {
@@ -116,6 +133,29 @@ describe("inputs", () => {
       { name: "/x.data!archive/b.arc", path: "/x.data", entries: ["archive/b.arc"], size: 0 },
     ]);
     expect(skipped).toEqual([["/x.data!c", "HT_NOT_FOUND"]]);
+  });
+
+  it("of a ZIP file that cannot be reached are told, and the others taken", () => {
+    const inner = storedZip({ "archive/a.warc.gz": "a", "deep.wacz": "no matter" });
+    const disk = diskWith({
+      "/twice.wacz": emptyZip("archive/a.warc.gz", "archive/a.warc.gz", "archive/b.warc.gz"),
+      "/packed.zip": saidDeflated(emptyZip("in.wacz", "b.warc.gz")),
+      "/stored.zip": storedZip({ "hurt.wacz": "PK", "in.wacz": inner, "b.warc.gz": "b" }),
+    });
+    const { names, skipped } = find(disk, "/twice.wacz", "/packed.zip", "/stored.zip");
+    expect(names).toEqual([
+      "/twice.wacz!archive/a.warc.gz",
+      "/twice.wacz!archive/b.warc.gz",
+      "/packed.zip!b.warc.gz",
+      "/stored.zip!in.wacz!archive/a.warc.gz",
+      "/stored.zip!b.warc.gz",
+    ]);
+    expect(skipped).toEqual([
+      ["/twice.wacz!archive/a.warc.gz", "HT_UNSUPPORTED"],
+      ["/packed.zip!in.wacz", "HT_UNSUPPORTED"],
+      ["/stored.zip!hurt.wacz", "HT_ZIP_DATA"],
+      ["/stored.zip!in.wacz!deep.wacz", "HT_UNSUPPORTED"],
+    ]);
   });
 
   it("may have an exclamation mark in their own name", () => {

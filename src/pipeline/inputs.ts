@@ -53,7 +53,7 @@ export function findInputs(disk: Disk, names: readonly string[], onSkip: (skippe
   };
   for (const name of names) {
     const stat = name === STANDARD_INPUT || isUrl(name) ? undefined : disk.stat(name);
-    if (isUrl(name)) take(name, () => expandFile(disk, name));
+    if (isUrl(name)) take(name, () => expandFile(disk, name, onSkip));
     else if (name === STANDARD_INPUT) inputs.push({ name, path: name, entries: [], size: undefined });
     else if (stat === undefined) take(name, () => [expandEntryName(disk, name)]);
     else if (stat.kind === "folder") {
@@ -61,10 +61,10 @@ export function findInputs(disk: Disk, names: readonly string[], onSkip: (skippe
         const paths = [...listArchives(disk, name, onSkip)];
         if (paths.length === 0)
           throw new ArchiveError("HT_NOT_FOUND", `${name}: no archive file in this folder`, { file: name });
-        for (const path of paths) take(path, () => expandFile(disk, path));
+        for (const path of paths) take(path, () => expandFile(disk, path, onSkip));
         return [];
       });
-    } else take(name, () => expandFile(disk, name));
+    } else take(name, () => expandFile(disk, name, onSkip));
   }
   return inputs;
 }
@@ -102,7 +102,7 @@ function* listBelow(disk: Disk, folder: string, onSkip: (skipped: SkippedInput) 
   }
 }
 
-function* expandFile(disk: Disk, path: string): Generator<Input> {
+function* expandFile(disk: Disk, path: string, onSkip: (skipped: SkippedInput) => void): Generator<Input> {
   const source = openFile(disk, path);
   try {
     const magic = Buffer.alloc(4);
@@ -111,7 +111,11 @@ function* expandFile(disk: Disk, path: string): Generator<Input> {
       return;
     }
     let count = 0;
-    for (const input of expandZip(source, path, [])) {
+    const skip = (skipped: SkippedInput) => {
+      count++;
+      onSkip(skipped);
+    };
+    for (const input of expandZip(source, path, [], skip)) {
       count++;
       yield input;
     }
@@ -122,15 +126,35 @@ function* expandFile(disk: Disk, path: string): Generator<Input> {
   }
 }
 
-function* expandZip(source: ByteSource, path: string, outer: readonly string[]): Generator<Input> {
+/** Entries that hold archives and cannot be taken are told: who counts the others must not believe to have all. */
+function* expandZip(
+  source: ByteSource,
+  path: string,
+  outer: readonly string[],
+  onSkip: (skipped: SkippedInput) => void,
+): Generator<Input> {
+  const names = new Set<string>();
   for (const entry of readZipEntries(source)) {
     const entries = [...outer, entry.name];
-    if (ARCHIVE_NAME.test(entry.name)) {
-      yield { name: [path, ...entries].join("!"), path, entries, size: entry.size };
-    } else if (WACZ_NAME.test(entry.name) && entry.method === "stored" && outer.length === 0) {
-      yield* expandZip(openZipEntry(source, entry, entry.name), path, entries);
+    const name = [path, ...entries].join("!");
+    const isArchive = ARCHIVE_NAME.test(entry.name);
+    if (!isArchive && !WACZ_NAME.test(entry.name)) continue;
+    try {
+      if (names.has(entry.name)) throw unreachable(name, "another entry has this name too, and is taken for it");
+      names.add(entry.name);
+      if (isArchive) yield { name, path, entries, size: entry.size };
+      else if (outer.length > 0) throw unreachable(name, "a ZIP file in one in another; unpack it first");
+      else if (entry.method !== "stored") throw unreachable(name, "a ZIP file that is compressed; unpack it first");
+      else yield* expandZip(openZipEntry(source, entry, entry.name), path, entries, onSkip);
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error;
+      onSkip({ name, error });
     }
   }
+}
+
+function unreachable(name: string, message: string): ArchiveError {
+  return new ArchiveError("HT_UNSUPPORTED", `${name}: ${message}`, { file: name });
 }
 
 function openFile(disk: Disk, path: string): ByteSource {
