@@ -124,7 +124,11 @@ export class Planner implements Disposable {
    * themselves, where it writes their URIs in its own way.
    */
   addKnown(known: ManifestLine): void {
-    if (known.flags.includes("revisit")) return;
+    // What a plan calls a copy is a revisit by now, or may be. What one refers to has to stay, and may be planned here.
+    if (known.flags.includes("revisit") || (known.copy ?? 0) > 1) {
+      this.note({ ...known, flags: ["revisit"] });
+      return;
+    }
     if (baseNames(known.file).some((name) => this.names.has(name))) {
       this.passedOver++;
       return;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { type ArchiveError, digestOf, formatDigest } from "../../src/base/index.ts";
 import { dedup } from "../../src/pipeline/index.ts";
-import { noise } from "../../src/testing/capture-text.ts";
+import { noise, revisitBytes } from "../../src/testing/capture-text.ts";
 import { type ArchiveFile, putFile } from "../../src/testing/dedup-trial.ts";
 import { checkDeduplicated } from "../../src/testing/deduplicated.ts";
 import { ForgetfulDisk } from "../../src/testing/forgetful-disk.ts";
@@ -138,6 +138,19 @@ describe("--known", () => {
     const { fates, result } = await withKnown(text);
     expect(fates).toEqual({ a: "old", b: "old", c: "chunked" });
     expect(result).toMatchObject({ files: 1, records: 3, duplicates: 3 });
+  });
+
+  test("what a revisit of earlier holdings refers to stays", async () => {
+    const refersTo = { uri: "http://a.example/b", date: at(6) };
+    const revisit = revisitBytes({ uri: "http://a.example/late", date: at(9), refersTo });
+    const text = await createManifestText([holdings, gzipFile("late.warc.gz", revisit)]);
+    expect((await withKnown(text)).fates).toEqual({ a: "old", c: "chunked" });
+  });
+
+  test("what a plan of earlier holdings calls a copy is nothing to refer to", async () => {
+    const [old, chunked] = (await createManifestText([holdings])).split("\n");
+    const copy = [old, "0", "2", "http://a.example/older", at(0), "-", "older.warc.gz", "0"].join("\t");
+    expect((await withKnown(`${copy}\n${chunked}\n`)).fates).toEqual({ b: "a", c: "chunked" });
   });
 
   test("a manifest of another algorithm is refused before anything is read", async () => {
