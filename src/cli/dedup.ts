@@ -1,4 +1,4 @@
-import { ArchiveError, DIGEST_ALGORITHMS, isDamage, type Warning } from "../base/index.ts";
+import { ArchiveError, DIGEST_ALGORITHMS, ERROR_TABLE, type Warning } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
 import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import { type DedupOptions, type DedupResult, dedup as dedupFiles } from "../pipeline/index.ts";
@@ -68,7 +68,8 @@ folder; after a kill, a power cut or a full disk the same command goes on where 
     "no-compare": { type: "boolean", help: "believe in digests; not advisable" },
     threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core, fewer for little)" },
   },
-  exits: "3 inputs were skipped or records are damaged · 24 no space; run it again when there is some",
+  exits:
+    "3 inputs were skipped, or records are damaged or could not be read · 24 no space; run it again when there is some",
   examples: [
     "holotype dedup samples --dry-run",
     "holotype dedup samples -o /tmp/deduplicated",
@@ -94,8 +95,12 @@ export async function runDedup(files: readonly string[], args: Arguments, option
   const threads = args.text("threads");
   const line = new StageLine();
   const warnings = new WarningTeller(json);
+  /** Records that could not be compared: not there any more, or not as they were. */
+  let unread = 0;
   const onWarning = (warning: Warning) => {
-    if (!isDamage(warning) && warning.code !== "HT_REVISIT_ORPHAN" && warning.code !== "HT_VERIFY") return;
+    const { kind } = ERROR_TABLE[warning.code];
+    if (kind === "note" && warning.code !== "HT_REVISIT_ORPHAN") return;
+    if (kind === "error") unread++;
     line.clear();
     warnings.tell(warning);
   };
@@ -125,7 +130,7 @@ export async function runDedup(files: readonly string[], args: Arguments, option
     });
     line.clear();
     writeStandardOutput(json ? `${JSON.stringify(toJson(result))}\n` : formatResult(result, dryRun));
-    return result.skipped.length > 0 || result.damage > 0 || result.orphans > 0 ? 3 : 0;
+    return result.skipped.length > 0 || result.damage > 0 || result.orphans > 0 || unread > 0 ? 3 : 0;
   } finally {
     line.clear();
     process.off("SIGINT", interrupted);

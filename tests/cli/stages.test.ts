@@ -304,6 +304,22 @@ describe("dedup of files on a server", () => {
     expect(verified).toMatchObject({ exit: 0 });
   });
 
+  it("says which records it could not compare, where the server is gone by then", async () => {
+    const leaving = await serve((request, response) => {
+      // Records behind the first are asked for one by one only to be compared.
+      if (request.headers.range?.startsWith("bytes=0-") === true) withRanges(request, response);
+      else response.writeHead(410).end();
+    });
+    try {
+      const url = `http://127.0.0.1:${(leaving.address() as AddressInfo).port}/${NAMES[0]!}`;
+      const { exit, err } = await dedup(url, join(SAMPLES, NAMES[1]!), "-o", join(folder, "gone"));
+      expect(exit).toBe(3);
+      expect(err).toContain("the server answered 410");
+    } finally {
+      leaving.close();
+    }
+  });
+
   it("with nothing else is refused", async () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/${NAMES[0]!}`;
     const { exit, err } = await dedup(url, "-o", join(folder, "nothing"));
