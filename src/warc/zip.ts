@@ -144,7 +144,7 @@ function findZip64(extra: Buffer): Buffer | undefined {
   return undefined;
 }
 
-/** The bytes of an entry. A stored one can be read anywhere, a deflated one only forward. */
+/** The bytes of an entry. A stored one can be read anywhere, a deflated one from the front each time. */
 export function openZipEntry(source: ByteSource, entry: ZipEntry, name: string): ByteSource {
   const header = readAt(source, entry.headerOffset, LOCAL_HEADER_SIZE);
   if (header.length < LOCAL_HEADER_SIZE || header.readUInt32LE(0) !== 0x04034b50) {
@@ -158,9 +158,9 @@ export function openZipEntry(source: ByteSource, entry: ZipEntry, name: string):
   return entry.method === "stored" ? data : inflatingSource(data, entry.size);
 }
 
-/** The decoded bytes of a raw DEFLATE stream. Positions may be skipped, but not gone back to. */
+/** The decoded bytes of a raw DEFLATE stream. Who goes back begins again at the front, as a second reader does. */
 function inflatingSource(data: ByteSource, size: number): ByteSource {
-  const window = new SourceWindow(data, 1 << 16);
+  let window = new SourceWindow(data, 1 << 16);
   const inflater = createInflater();
   inflater.reset();
   const trash = Buffer.allocUnsafe(1 << 16);
@@ -187,6 +187,11 @@ function inflatingSource(data: ByteSource, size: number): ByteSource {
     name: data.name,
     seekable: false,
     read(into, position) {
+      if (position < reached) {
+        window = new SourceWindow(data, 1 << 16);
+        inflater.reset();
+        reached = 0;
+      }
       while (reached < position) {
         if (readOn(trash.subarray(0, Math.min(trash.length, position - reached))) === 0) return 0;
       }

@@ -158,6 +158,18 @@ describe("restore of a subset", () => {
     return records;
   }
 
+  it("takes records out of a ZIP file, stored or deflated", () => {
+    const entries = { "archive/a.warc.gz": readFileSync(join(SAMPLES, NAMES[0]!)) };
+    const subsets = ["stored", "deflated"].map((method) => {
+      const zip = put(folder, `${method}-subset.zip`, zipFile(entries, method));
+      const alone = join(folder, `alone-${method}`);
+      expect(restore(zip, "-o", alone, "--host", "cabinet.example")).toMatchObject({ exit: 0, err: "" });
+      return readFileSync(join(alone, `${method}-subset`, "a.warc.gz"));
+    });
+    expect(subsets[0]!.length).toBeGreaterThan(100_000);
+    expect(subsets[1]!.equals(subsets[0]!)).toBe(true);
+  });
+
   it("of the samples is what a neighbour plays without the other files", async () => {
     const press = join(folder, "press");
     const { exit, out: told, err } = restore(out, "-o", press, "--url", "http://cabinet.example/press/");
