@@ -104,7 +104,9 @@ export class ArchiveError extends Error {
   constructor(code: ErrorCode, message: string, place: Place = {}, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = code;
-    this.place = place;
+    // A record may stand for its place, and could not be sent from thread to thread.
+    const { file, offset } = place;
+    this.place = { file, offset };
   }
 
   get exit(): number {

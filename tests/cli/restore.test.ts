@@ -1,5 +1,6 @@
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { WARCParser } from "warcio";
 import { digestOf, formatDigest } from "../../src/base/index.ts";
@@ -130,6 +131,25 @@ describe("restore of what cannot be proven", () => {
     );
     expect(readdirSync(back)).toEqual(["sound.wacz"]);
   });
+
+  it.each(["1", "2"])(
+    "refuses a revisit that shares its member, with %s threads, and restores the others",
+    (threads) => {
+      const shared = join(folder, `shared-${threads}`);
+      mkdirSync(shared);
+      const [first, second, third] = NAMES.map((name) => readFileSync(join(out, name)));
+      put(shared, NAMES[0]!, first!);
+      put(shared, NAMES[1]!, gzipSync(gunzipSync(second!)));
+      put(shared, NAMES[2]!, third!);
+      const back = join(folder, `back-shared-${threads}`);
+      const { exit, out: told, err } = holotype(["restore", shared, "-o", back, "--threads", threads]);
+      expect(err).toMatch(
+        /^not restored: \S+: .* shares its member with others; convert the file first \(HT_UNSUPPORTED\)\n$/,
+      );
+      expect(told).toContain("2 files, ");
+      expect(exit).toBe(4);
+    },
+  );
 
   it("takes originals out of entries that are deflated", () => {
     const entries = NAMES.slice(0, 3).map((name) => [`archive/${name}`, readFileSync(join(SAMPLES, name))]);
