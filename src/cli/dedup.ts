@@ -68,8 +68,7 @@ folder; after a kill, a power cut or a full disk the same command goes on where 
     "no-compare": { type: "boolean", help: "believe in digests; not advisable" },
     threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core, fewer for little)" },
   },
-  exits:
-    "3 inputs were skipped, or records are damaged or could not be read · 24 no space; run it again when there is some",
+  exits: "3 inputs were skipped, or records are damaged or unread · 24 no space; run it again when there is some",
   examples: [
     "holotype dedup samples --dry-run",
     "holotype dedup samples -o /tmp/deduplicated",

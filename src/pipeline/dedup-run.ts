@@ -10,7 +10,7 @@ import { isRewritten, type JobFile, loadJobFiles } from "./job-files.ts";
 import type { JobFolder } from "./job-folder.ts";
 import { LineSorter } from "./line-sorter.ts";
 import { GroupParts, partName, readFindings, type ToldSkip, toldOf } from "./manifest-groups.ts";
-import { BY_DIGEST, fromSortable, isRevisit, splitLine, toSortable } from "./manifest-line.ts";
+import { BY_DIGEST, formatColumn, fromSortable, isRevisit, splitLine, toSortable } from "./manifest-line.ts";
 import { loadSight } from "./plan-intake.ts";
 import { PlanRun } from "./plan-run.ts";
 import { RewriteRun, type Rewritten } from "./rewrite-run.ts";
@@ -268,6 +268,6 @@ export class DedupRun {
 /** Leaves the records of these files out. What their revisits refer to has to stay. Lines are bytes as Latin-1. */
 function keptLine(left: ReadonlySet<string>): (line: string) => string | undefined {
   if (left.size === 0) return (line) => line;
-  const names = new Set([...left].map(encodeText));
+  const names = new Set([...left].map((name) => encodeText(formatColumn(name))));
   return (line) => (names.has(line.slice(0, line.indexOf("\t"))) && !isRevisit(line) ? undefined : line);
 }

@@ -250,7 +250,7 @@ function listFiles(disk: Disk, inputs: readonly Input[], folder: string, output:
     const stat = disk.stat(path);
     if (stat === undefined || files.has(path)) continue;
     files.set(path, {
-      name: path,
+      name: formatColumn(path),
       path,
       size: stat.sizeBytes,
       modifiedMs: stat.modifiedMs,

@@ -14,6 +14,7 @@ import {
   type ZipEntry,
 } from "../warc/index.ts";
 import { isUrl, openUrl } from "./http-source.ts";
+import { unescapeColumn } from "./manifest-line.ts";
 
 /** One archive file. Plain data, so that it can be sent to a worker thread. */
 export interface Input {
@@ -29,6 +30,9 @@ export interface Input {
 export const STANDARD_INPUT = "-";
 const ARCHIVE_NAME = /\.w?arc(?:\.gz|\.zst)?(?:\.open)?$|\.w[ae]t(?:\.gz)?$/i;
 const WACZ_NAME = /\.(?:wacz|zip)$/i;
+
+/** Before an entry of a ZIP file that is an entry itself. */
+const INNER_MARK = /(?<=\.(?:wacz|zip))!/i;
 
 /** An input that could not be taken, and why. */
 export interface SkippedInput {
@@ -70,14 +74,30 @@ export function findInputs(disk: Disk, names: readonly string[], onSkip: (skippe
 }
 
 function expandEntryName(disk: Disk, name: string): Input {
-  const [path, ...entries] = name.split("!");
-  if (entries.length === 0 || disk.stat(path!) === undefined) {
+  const [path, ...entries] = splitName(disk, name);
+  if (entries.length === 0 || disk.stat(path) === undefined) {
     throw new ArchiveError("HT_NOT_FOUND", `${name}: no such file`, { file: name });
   }
-  const input = { name, path: path!, entries, size: undefined };
+  const input = { name, path, entries, size: undefined };
   const source = openInput(disk, input);
   source.close?.();
   return { ...input, size: source.size };
+}
+
+/**
+ * The file and the ZIP entries that a name stands for. Names of files and entries may have exclamation marks of their
+ * own, and tabs and line ends, which manifests escape.
+ */
+export function splitName(disk: Disk, name: string): [path: string, ...entries: string[]] {
+  const parts = name.split("!");
+  for (let count = parts.length; count > 0; count--) {
+    const path = parts.slice(0, count).join("!");
+    const found = [path, unescapeColumn(path)].find((candidate) => disk.stat(candidate)?.kind === "file");
+    if (found === undefined) continue;
+    const rest = parts.slice(count).join("!");
+    return rest === "" ? [found] : [found, ...rest.split(INNER_MARK)];
+  }
+  return parts as [string, ...string[]];
 }
 
 /** Paths of the archive files in a folder and those below it, by name. Links to folders are not followed. */

@@ -21,6 +21,14 @@ describe("a file is found", () => {
     expect(locatorOver(["/x/a.warc.gz"])("/x/a.warc.gz")).toEqual(["/x/a.warc.gz"]);
   });
 
+  test.each([
+    ["/x/hey!.wacz!archive/a.warc.gz", ["/x/hey!.wacz", "archive/a.warc.gz"]],
+    ["/x/hey!.wacz!in.wacz!archive/a!b.warc.gz", ["/x/hey!.wacz", "in.wacz", "archive/a!b.warc.gz"]],
+    ["/x/tab%09here.warc!a", ["/x/tab\there.warc", "a"]],
+  ])("by the name of an entry, whatever marks are in it: %s", (name, place) => {
+    expect(locatorOver(["/x/hey!.wacz", "/x/tab\there.warc"])(name)).toEqual(place);
+  });
+
   test("by its base name in a folder, at any depth, wherever it was before", () => {
     const locate = locatorOver(["/x/y/a.warc.gz", "/x/b.warc"], { folders: ["/x"] });
     expect(locate("/elsewhere/a.warc.gz")).toEqual(["/x/y/a.warc.gz"]);

@@ -6,7 +6,7 @@ import { basename } from "node:path";
 import { ArchiveError } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { isUrl } from "./http-source.ts";
-import { findInputs, type Input } from "./inputs.ts";
+import { findInputs, type Input, splitName } from "./inputs.ts";
 import { readGivenLines } from "./text-lines.ts";
 
 export interface Locator {
@@ -39,8 +39,7 @@ class FileLocator implements Locator {
   }
 
   locate(name: string): Input {
-    // An exclamation mark stands before an entry of a ZIP file, unless it is part of a file's own name.
-    const [file = "", ...entries] = this.disk.stat(name)?.kind === "file" ? [name] : name.split("!");
+    const [file, ...entries] = splitName(this.disk, name);
     const path = this.fromIndex(file) ?? this.asPath(file) ?? this.fromFolders(file);
     if (path === undefined) {
       throw new ArchiveError("HT_NOT_FOUND", `${file}: cannot be found; say where with --folder or --paths`, {

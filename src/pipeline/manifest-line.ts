@@ -99,6 +99,11 @@ export function formatColumn(value: string | undefined): string {
   return value.replace(/[\t\n\r]/g, (c) => `%0${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }
 
+/** A column with the tabs and line ends that it had, if they were not percent-encoded before. */
+export function unescapeColumn(column: string): string {
+  return column.replace(/%0[9AD]/g, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
+}
+
 /** Splits a line into its columns; throws where it is none of a manifest. `place` names the manifest and the line. */
 export function splitLine(line: string, place: string): string[] {
   const columns = line.split("\t");

@@ -8,7 +8,7 @@ import { ArchiveError, DIGEST_ALGORITHMS, equalDigests, loadDigest, parseDigest 
 import type { Disk } from "../disk/index.ts";
 import { type ByteSource, loadZstd, scanRecord, WarcReader } from "../warc/index.ts";
 import { type Input, openInput } from "./inputs.ts";
-import { formatManifestLine, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
+import { formatColumn, formatManifestLine, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
 import { mayHaveZstd } from "./part.ts";
 import { Spool } from "./spool.ts";
 import { readGivenLines } from "./text-lines.ts";
@@ -30,7 +30,8 @@ export function* takePlan(
     const line = parseManifestLine(text, `${path}:${++number}`);
     const input = names.find(line.file);
     if (input === undefined) continue;
-    const taken = take(input.name === line.file ? line : { ...line, file: input.name }, names, sight);
+    const file = formatColumn(input.name);
+    const taken = take(file === line.file ? line : { ...line, file }, names, sight);
     yield { line: taken, text: taken === line ? text : formatManifestLine(taken) };
   }
 }
@@ -45,21 +46,22 @@ function take(line: ManifestLine, names: PlanNames, sight: OriginalSight | undef
   const { original } = line;
   const input = original?.file === undefined ? undefined : names.find(original.file);
   if (original === undefined || input === undefined) return line;
-  const taken = input.name === original.file ? line : { ...line, original: { ...original, file: input.name } };
+  const file = formatColumn(input.name);
+  const taken = file === original.file ? line : { ...line, original: { ...original, file } };
   if ((line.copy ?? 0) < 2 || sight === undefined || sight.holds(taken, input)) return taken;
   return { ...line, copy: undefined, original: undefined, flags: [...line.flags, "kept:original-missing"] };
 }
 
-/** The inputs by their names, and by their base names where these are theirs alone. */
+/** The inputs by the names that manifests have, and by their base names where these are theirs alone. */
 class PlanNames {
   private readonly inputs = new Map<string, Input | undefined>();
 
   constructor(inputs: readonly Input[]) {
     for (const input of inputs) {
-      const base = basename(input.name);
+      const base = basename(formatColumn(input.name));
       this.inputs.set(base, this.inputs.has(base) ? undefined : input);
     }
-    for (const input of inputs) this.inputs.set(input.name, input);
+    for (const input of inputs) this.inputs.set(formatColumn(input.name), input);
   }
 
   find(name: string): Input | undefined {

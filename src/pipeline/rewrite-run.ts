@@ -11,7 +11,7 @@ import type { SkippedInput } from "./inputs.ts";
 import { isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
 import { DRAFT, type JobFolder } from "./job-folder.ts";
 import { type Ledger, readLedger } from "./ledger.ts";
-import { Column } from "./manifest-line.ts";
+import { Column, formatColumn } from "./manifest-line.ts";
 import type { RewriteJob, RewriteResult } from "./rewrite-job.ts";
 import type { StageThreads } from "./stage-pool.ts";
 import { readTextLines } from "./text-lines.ts";
@@ -51,7 +51,7 @@ export class RewriteRun {
   async run(planned: PlanFigures): Promise<Rewritten> {
     const { job } = this;
     const results = new Map<string, RewriteResult>();
-    const failed = new Set<string>(this.skipped.map(({ name }) => name.split("!")[0]!));
+    const failed = new Set<string>(this.skipped.map(({ name }) => formatColumn(name).split("!")[0]!));
     const stretches = this.stretchesByFile();
     const uncounted = new Set(stretches.keys());
     let figures = planned;

@@ -283,6 +283,14 @@ describe("what is named and cannot be taken", () => {
     expect(holotype(["dedup", input, "-o", output, "--threads", "1"])).toMatchObject({ exit: 0 });
     expect(payloadsIn(output)).toEqual(before);
     expect(Object.keys(archivesIn(output))).toEqual(Object.keys(archivesIn(input)));
+    const back = join(folder, "back");
+    expect(holotype(["restore", output, "-o", back, "--threads", "1"])).toMatchObject({ exit: 0 });
+    expect(differing(archivesIn(back), archivesIn(input))).toEqual([]);
+    const stages = [["manifest", input, "--revisits"], ["resolve", "--threads", "1"], ["plan"]];
+    const text = stages.reduce((lines, stage) => holotype(stage, { input: Buffer.from(lines) }).out, "");
+    const staged = join(folder, "staged");
+    holotype(["rewrite", "--plan", put(folder, "plan.tsv", text), input, "-o", staged, "--threads", "1"]);
+    expect(differing(archivesIn(staged), archivesIn(output))).toEqual([]);
     expect(holotype(["dedup", input, "--in-place", "--threads", "1"])).toMatchObject({ exit: 0 });
     expect(differing(archivesIn(input), archivesIn(output))).toEqual([]);
   });

@@ -83,6 +83,13 @@ describe("names", () => {
     expect([fates, skipped]).toEqual([{ "b 2": "a 1" }, []]);
   });
 
+  test("a file with a tab and a line end in its name is deduplicated as any other", async () => {
+    const files = [gzipFile("a\t\n.warc.gz", capture("a", 1), capture("b", 2)), gzipFile("b.warc.gz", capture("c", 3))];
+    const { fates, warnings } = await deduplicate(files);
+    expect(warnings).toEqual([]);
+    expect(fates).toEqual({ "b 2": "a 1", "c 3": "a 1" });
+  });
+
   test("a folder with an exclamation mark in its name is no ZIP file", async () => {
     const files = [
       gzipFile("we!rd/a.warc.gz", capture("a", 1), capture("b", 2)),

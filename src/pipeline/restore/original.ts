@@ -13,7 +13,7 @@ import {
   WarcReader,
   type WarcRecord,
 } from "../../warc/index.ts";
-import { type Input, openInput } from "../inputs.ts";
+import { type Input, openInput, splitName } from "../inputs.ts";
 import type { Locator } from "../locator.ts";
 import { flagValue, type ManifestLine } from "../manifest-line.ts";
 import { RecordFetcher } from "../record-fetcher.ts";
@@ -145,8 +145,7 @@ function unreadable(line: ManifestLine, message: string): ArchiveError {
 export function pathLocator(disk: Disk): Locator {
   return {
     locate(name: string): Input {
-      if (disk.stat(name)?.kind === "file") return { name, path: name, entries: [], size: undefined };
-      const [path = "", ...entries] = name.split("!");
+      const [path, ...entries] = splitName(disk, name);
       return { name, path, entries, size: undefined };
     },
   };

@@ -27,7 +27,7 @@ export interface Stretch {
 export interface RestorePlan {
   /** A file of all revisits in order of their places. */
   readonly path: string;
-  /** Which bytes of it are whose. */
+  /** Which bytes of it are whose, by the names that manifests have. */
   readonly stretches: ReadonlyMap<string, Stretch>;
 }
 

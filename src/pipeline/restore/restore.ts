@@ -6,6 +6,7 @@ import { resolve as absolute, dirname, relative } from "node:path";
 import { ArchiveError, type Warning } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import { jobFoldersIn } from "../job-folder.ts";
+import { formatColumn } from "../manifest-line.ts";
 import type { RestoredFile, RestoreJob } from "./job.ts";
 import { LedgerShelf } from "./ledger.ts";
 import { type RestoreGround, type RestoreOutcome, type RestoreRunOptions, runRestore } from "./run.ts";
@@ -52,7 +53,7 @@ function jobsFor(disk: Disk, { inputs, plan, root, output }: RestoreGround, shel
       job = { kind: "restore", name: path, path, size, output: target, plan: plan.path, parts: [], ledger };
       jobs.set(path, job);
     }
-    const stretch = plan.stretches.get(name);
+    const stretch = plan.stretches.get(formatColumn(name));
     if (stretch !== undefined) job.parts.push({ name, stretch });
   }
   return [...jobs.values()];

@@ -6,6 +6,7 @@ import { resolve as absolute, basename, relative } from "node:path";
 import { ArchiveError } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import type { Input } from "../inputs.ts";
+import { formatColumn } from "../manifest-line.ts";
 import { createFilter, type SubsetFilter } from "./filter.ts";
 import { type RestoreGround, type RestoreOutcome, type RestoreRunOptions, runRestore } from "./run.ts";
 import type { SubsetFile, SubsetJob } from "./subset-job.ts";
@@ -53,7 +54,7 @@ function jobsFor({ inputs, plan, root, output, scratch }: RestoreGround, filter:
       throw new ArchiveError("HT_EXISTS", `${name}: its output would have the same name as that of ${twin}`);
     }
     targets.set(target, name);
-    const stretch = plan.stretches.get(name) ?? { start: 0, end: 0 };
+    const stretch = plan.stretches.get(formatColumn(name)) ?? { start: 0, end: 0 };
     return { kind: "subset", name, input, size, output: target, filter, plan: plan.path, stretch, scratch };
   });
 }
