@@ -125,11 +125,11 @@ describe("verify on a broken set", () => {
 });
 
 describe("verify on a WACZ", () => {
-  it("compares all of it, and what is in it", () => {
-    const [originals, made] = [join(folder, "wacz"), join(folder, "wacz-made")];
+  it.each(["stored", "deflated"])("compares all of it, and what is %s in it", (method) => {
+    const [originals, made] = [join(folder, `wacz-${method}`), join(folder, `wacz-${method}-made`)];
     mkdirSync(originals);
     const entries = { "archive/data.warc.gz": readFileSync(join(SAMPLES, "cabinet-2009.warc.gz")) };
-    put(originals, "crawl.wacz", zipFile({ ...entries, "pages/pages.jsonl": Buffer.from("{}\n") }));
+    put(originals, "crawl.wacz", zipFile({ ...entries, "pages/pages.jsonl": Buffer.from("{}\n") }, method));
     put(originals, "2013.warc.gz", readFileSync(join(SAMPLES, "cabinet-2013.warc.gz")));
     expect(holotype(["dedup", originals, "-o", made]).exit).toBe(0);
     const { exit, told } = verify(made, "--against", originals);
@@ -138,7 +138,7 @@ describe("verify on a WACZ", () => {
       against: { files: 2, equal: 2, standing: told.written },
     });
     expect(told.written).toBeGreaterThan(10);
-    put(made, "crawl.wacz", zipFile(entries));
+    put(made, "crawl.wacz", zipFile(entries, method));
     expect(verify(made, "--against", originals)).toMatchObject({
       exit: 0,
       told: { noteCounts: { HT_RECOMPRESSED: 1 } },

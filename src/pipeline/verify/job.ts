@@ -171,10 +171,7 @@ function compare(disk: Disk, job: VerifyAgainstJob, sources: Sources, events: St
       },
       events.onProgress,
     );
-    if (parting === undefined && job.file.input.entries.length > 0) {
-      const message = `its bytes are those of ${original.name}, but the ZIP file around it differs`;
-      put(output, { problem: { code: "HT_RECOMPRESSED", message, file: job.file.index, offset: 0 } });
-    }
+    if (parting === undefined) noteContainer(output, job, `its bytes are those of ${original.name}`);
   }
   return parting === undefined ? { equal: true, standing } : compareRecords(disk, job, sources, parting, events);
 }
@@ -185,6 +182,13 @@ function* oursOf(disk: Disk, { captures, start, end }: VerifyAgainstJob): Genera
     const capture = parseCapture(line);
     if (capture.kind === "revisit" && capture.ours === true) yield capture;
   }
+}
+
+/** Of an entry that is as it was in a ZIP file that is not. */
+function noteContainer(output: ScratchWriter, { file }: VerifyAgainstJob, equal: string): void {
+  if (file.input.entries.length === 0) return;
+  const message = `${equal}, but the ZIP file around it differs`;
+  put(output, { problem: { code: "HT_RECOMPRESSED", message, file: file.index, offset: 0 } });
 }
 
 /** The bytes differ, or cannot be compared: do the records? */
@@ -211,6 +215,8 @@ function compareRecords(
     },
     onProgress: events.onProgress,
   });
+  if (differences === 0 && parting === undefined)
+    noteContainer(output, job, `its records are those of ${original.name}`);
   if (differences === 0 && parting !== undefined) {
     const there = formatPlace({ file: original.name, offset: parting.originalOffset });
     const isPlain = [file, original].every((source) => detectCompression(source) === "none");
