@@ -38,6 +38,15 @@ export function loadJobFiles(disk: Disk, path: string): ReadonlyMap<string, JobF
   return files;
 }
 
+/** The file that a record lies in by its manifest: an entry of a ZIP file lies in what is named before some mark. */
+export function fileOf(files: ReadonlyMap<string, JobFile>, name: string): JobFile | undefined {
+  for (let end = name.length; end > 0; end = name.lastIndexOf("!", end - 1)) {
+    const file = files.get(name.slice(0, end));
+    if (file !== undefined) return file;
+  }
+  return undefined;
+}
+
 /** The file is as it was when the job began. */
 export function isUnchanged(disk: Disk, file: JobFile): boolean {
   const stat = disk.stat(file.path);

@@ -7,7 +7,7 @@ import { type Disk, type DiskFile, DurableOutput } from "../disk/index.ts";
 import { type ByteSource, fileSource, loadZstd } from "../warc/index.ts";
 import { detectCompression } from "./compression.ts";
 import { openInput } from "./inputs.ts";
-import { isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
+import { fileOf, isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
 import { DRAFT } from "./job-folder.ts";
 import { formatEntry, formatLeft, isRemark, LEDGER_FORMAT, parseEntry, writeLedger } from "./ledger.ts";
 import { type ManifestLine, parseManifestLine } from "./manifest-line.ts";
@@ -76,15 +76,10 @@ class OriginalWatch {
   isPresent(name: string): boolean {
     const known = this.present.get(name);
     if (known !== undefined) return known;
-    const file = this.fileOf(name);
+    const file = fileOf(this.files, name);
     const present = !this.missing.has(file?.name ?? name) && (file === undefined || this.isThere(file));
     this.present.set(name, present);
     return present;
-  }
-
-  /** An entry of a WACZ lies in the file that is named before it. */
-  private fileOf(name: string): JobFile | undefined {
-    return this.files.get(name) ?? this.files.get(name.split("!")[0]!);
   }
 
   private isThere(file: JobFile): boolean {
@@ -94,7 +89,7 @@ class OriginalWatch {
   /** Looks again, right before what refers to them gets its name. */
   check(): void {
     for (const [name, present] of this.present) {
-      const file = this.fileOf(name);
+      const file = fileOf(this.files, name);
       if (present && file !== undefined && !this.isThere(file)) {
         throw changed(file, "changed while records that refer to it were written; they were thrown away");
       }

@@ -8,7 +8,7 @@ import type { Disk } from "../disk/index.ts";
 import type { DedupOptions } from "./dedup.ts";
 import { PlanFigures } from "./dedup-report.ts";
 import type { SkippedInput } from "./inputs.ts";
-import { isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
+import { fileOf, isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
 import { DRAFT, type JobFolder } from "./job-folder.ts";
 import { type Ledger, readLedger } from "./ledger.ts";
 import { Column, formatColumn } from "./manifest-line.ts";
@@ -47,11 +47,16 @@ export class RewriteRun {
     return loadJobFiles(this.disk, this.job.file("files.jsonl"));
   }
 
+  /** Of the file that a record lies in. */
+  private nameOf(name: string): string {
+    return fileOf(this.files(), name)?.name ?? name;
+  }
+
   /** Rewrites what is still to be done. Figures are those of the plan. */
   async run(planned: PlanFigures): Promise<Rewritten> {
     const { job } = this;
     const results = new Map<string, RewriteResult>();
-    const failed = new Set<string>(this.skipped.map(({ name }) => formatColumn(name).split("!")[0]!));
+    const failed = new Set<string>(this.skipped.map(({ name }) => this.nameOf(formatColumn(name))));
     const stretches = this.stretchesByFile();
     const uncounted = new Set(stretches.keys());
     let figures = planned;
@@ -203,8 +208,8 @@ export class RewriteRun {
 
   private refersTo(stretch: { start: number; end: number }, failed: ReadonlySet<string>): boolean {
     for (const line of this.copies(stretch)) {
-      const original = line.split("\t", Column.originalFile + 1)[Column.originalFile]?.split("!")[0];
-      if (original !== undefined && failed.has(original)) return true;
+      const original = line.split("\t", Column.originalFile + 1)[Column.originalFile];
+      if (original !== undefined && failed.has(this.nameOf(original))) return true;
     }
     return false;
   }

@@ -337,6 +337,7 @@ describe("an input that changes while the job runs", () => {
     ["the file of a copy", "b.warc.gz", gzipFile("a.warc.gz", capture("a", 1))],
     ["the file of the original", "a.warc.gz", gzipFile("a.warc.gz", capture("a", 1))],
     ["the WACZ of the original", "a.wacz", { name: "a.wacz", bytes: wacz }],
+    ["the WACZ of the original, with a mark in its name", "a!.wacz", { name: "a!.wacz", bytes: wacz }],
   ])("%s: is not rewritten, and nothing refers to it", async (_, changing, original) => {
     const files = [original, gzipFile("b.warc.gz", capture("b", 2), capture("c", 3, { payload: OTHER }))];
     const disk = diskWith(files);
