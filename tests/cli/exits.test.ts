@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { response, warcFile } from "./archives.ts";
 import {
   ended,
-  holotype,
+  holotypeAlone,
   linesOf,
   put,
   SAMPLE,
@@ -34,26 +34,26 @@ describe("exit codes", () => {
     { why: "a level too high", args: ["convert", SAMPLE, "--level", "10", "-o", join(folder, "never")] },
     { why: "a dictionary for gzip", args: ["convert", SAMPLE, "--dictionary", SAMPLE, "-o", join(folder, "never")] },
   ])("2 for a command line that cannot be understood: $why", ({ args }) => {
-    const { exit, out, err } = holotype(args);
+    const { exit, out, err } = holotypeAlone(args);
     expect({ exit, out }).toEqual({ exit: 2, out: "" });
     expect(linesOf(err)).toEqual([expect.stringMatching(/^holotype: \S/)]);
     expect(readdirSync(folder)).not.toContain("never");
   });
 
   it.each(["ls", "cat", "check", "index", "manifest"])("20 where %s finds nothing of what was named", (command) => {
-    const { exit, out, err } = holotype([command, absent]);
+    const { exit, out, err } = holotypeAlone([command, absent]);
     expect({ exit, out, err }).toEqual({ exit: 20, out: "", err: `holotype: ${absent}: no such file\n` });
   });
 
   it("20 where convert finds nothing, and then it makes no folder either", () => {
-    expect(holotype(["convert", absent, "-o", join(folder, "never")]).exit).toBe(20);
+    expect(holotypeAlone(["convert", absent, "-o", join(folder, "never")]).exit).toBe(20);
     const dictionary = ["convert", SAMPLE, "--to", "zstd", "--dictionary", absent, "-o", join(folder, "never")];
-    expect(holotype(dictionary).exit).toBe(20);
+    expect(holotypeAlone(dictionary).exit).toBe(20);
     expect(readdirSync(folder)).not.toContain("never");
   });
 
   it("3 where some inputs were skipped and the others done", () => {
-    const { exit, out, err } = holotype(["ls", absent, foreign, SAMPLE]);
+    const { exit, out, err } = holotypeAlone(["ls", absent, foreign, SAMPLE]);
     expect(exit).toBe(3);
     expect(linesOf(out)).toHaveLength(52);
     expect(linesOf(err)).toEqual([
@@ -63,24 +63,24 @@ describe("exit codes", () => {
   });
 
   it("3 for a file that is no archive, by itself too", () => {
-    expect(holotype(["check", foreign]).exit).toBe(3);
+    expect(holotypeAlone(["check", foreign]).exit).toBe(3);
   });
 
   it("4 where damage was found, and records before and behind it come out", () => {
-    const { exit, out, err } = holotype(["ls", damaged]);
+    const { exit, out, err } = holotypeAlone(["ls", damaged]);
     expect(exit).toBe(4);
     expect(linesOf(out).length).toBeGreaterThan(50);
     expect(err).toMatch(/damaged\.warc\.gz:1299: HT_GZIP_/);
   });
 
   it("4 counts for more than 3", () => {
-    expect(holotype(["ls", absent, damaged]).exit).toBe(4);
+    expect(holotypeAlone(["ls", absent, damaged]).exit).toBe(4);
   });
 
   it("20 for a folder without archives, and 0 for a file without records", () => {
     mkdirSync(join(folder, "empty"));
-    expect(holotype(["ls", join(folder, "empty")])).toMatchObject({ exit: 20, out: "" });
-    expect(holotype(["ls", put(folder, "empty.warc.gz", "")])).toEqual({ exit: 0, out: "", err: "" });
+    expect(holotypeAlone(["ls", join(folder, "empty")])).toMatchObject({ exit: 20, out: "" });
+    expect(holotypeAlone(["ls", put(folder, "empty.warc.gz", "")])).toEqual({ exit: 0, out: "", err: "" });
   });
 });
 
@@ -93,7 +93,7 @@ describe("--json", () => {
     { args: ["ls", "--frobnicate"], told: { code: "HT_USAGE", exit: 2 } },
     { args: ["frobnicate"], told: { code: "HT_USAGE", exit: 2 } },
   ])("makes the error of $args one line of JSON", ({ args, told }) => {
-    const { exit, out, err } = holotype([...args, "--json"]);
+    const { exit, out, err } = holotypeAlone([...args, "--json"]);
     expect({ exit, out }).toEqual({ exit: told.exit, out: "" });
     expect(linesOf(err)).toHaveLength(1);
     expect(JSON.parse(err)).toEqual({ error: { ...told, message: expect.stringMatching(/\S/) as string } });
@@ -129,7 +129,7 @@ describe("a reader that goes away", () => {
     child.stderr.destroy();
     child.stdout.destroy();
     await end;
-    const told = JSON.parse(holotype(["stats", "--json", "--archive", archive]).out) as Record<string, unknown>;
+    const told = JSON.parse(holotypeAlone(["stats", "--json", "--archive", archive]).out) as Record<string, unknown>;
     expect(told["captures"]).toBe(127);
   });
 });

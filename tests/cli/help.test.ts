@@ -2,9 +2,9 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { holotype, linesOf, MAIN, type Outcome, put, ROOT, SAMPLES, temporaryFolder } from "./holotype.ts";
+import { holotypeAlone, linesOf, MAIN, type Outcome, put, ROOT, SAMPLES, temporaryFolder } from "./holotype.ts";
 
-const overview = holotype(["--help"]).out;
+const overview = holotypeAlone(["--help"]).out;
 const COMMANDS = linesOf(overview).flatMap((line) => /^ {2}([a-z]+(?: [a-z]+)?) {2,}\S/.exec(line)?.[1] ?? []);
 
 function examplesOf(help: string): string[] {
@@ -75,30 +75,30 @@ describe("holotype --help", () => {
 
   it("comes for help, -h and --help, and with exit 2 where nothing was asked", () => {
     for (const args of [["help"], ["-h"], ["--help"]])
-      expect(holotype(args)).toEqual({ exit: 0, out: overview, err: "" });
-    expect(holotype([])).toEqual({ exit: 2, out: overview, err: "" });
+      expect(holotypeAlone(args)).toEqual({ exit: 0, out: overview, err: "" });
+    expect(holotypeAlone([])).toEqual({ exit: 2, out: overview, err: "" });
   });
 
   it("comes for a command with help COMMAND and -h too", () => {
-    const { out } = holotype(["ls", "--help"]);
+    const { out } = holotypeAlone(["ls", "--help"]);
     expect(HELP.get("ls")!.out).toBe(out);
-    expect(holotype(["help", "ls"]).out).toBe(out);
-    expect(holotype(["ls", "-h"]).out).toBe(out);
+    expect(holotypeAlone(["help", "ls"]).out).toBe(out);
+    expect(holotypeAlone(["ls", "-h"]).out).toBe(out);
   });
 
   it("comes for the commands that begin with one word", () => {
-    const { exit, out } = holotype(["volume", "--help"]);
+    const { exit, out } = holotypeAlone(["volume", "--help"]);
     expect(exit).toBe(0);
     const told = linesOf(out).flatMap((line) => /^ {2}([a-z]+ [a-z]+) {2,}\S/.exec(line)?.[1] ?? []);
     expect(told).toEqual(COMMANDS.filter((command) => command.startsWith("volume ")));
-    expect(holotype(["help", "volume"]).out).toBe(out);
-    expect(holotype(["volume"])).toEqual({ exit: 2, out, err: "" });
-    expect(holotype(["help", "volume", "check"]).out).toBe(holotype(["volume", "check", "-h"]).out);
+    expect(holotypeAlone(["help", "volume"]).out).toBe(out);
+    expect(holotypeAlone(["volume"])).toEqual({ exit: 2, out, err: "" });
+    expect(holotypeAlone(["help", "volume", "check"]).out).toBe(holotypeAlone(["volume", "check", "-h"]).out);
   });
 
   it("tells the version of package.json", () => {
     const { version } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
-    expect(holotype(["--version"]).out).toBe(`${version}\n`);
+    expect(holotypeAlone(["--version"]).out).toBe(`${version}\n`);
   });
 });
 

@@ -1,10 +1,11 @@
-/** The command line as a real process, and folders for it to work in. */
+/** The command line in real processes, and folders for it to work in. */
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
+import { tellShared } from "./shared-process.ts";
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 export const MAIN = join(ROOT, "dist", "bin", "holotype.js");
@@ -26,12 +27,28 @@ export interface Surroundings {
 
 const OUTPUT_MAX = 1 << 28;
 
-/** Runs a command to its end, and gives what it printed as bytes. */
-export function holotypeBytes(args: readonly string[], { cwd = ROOT, input }: Surroundings = {}) {
+/** Runs a command to its end in a process of its own, and gives what it printed as bytes. */
+function runAlone(args: readonly string[], { cwd = ROOT, input }: Surroundings = {}) {
   const options = { cwd, maxBuffer: OUTPUT_MAX, ...(input === undefined ? {} : { input }) };
   const { status, stdout, stderr, error } = spawnSync(process.execPath, [MAIN, ...args], options);
   if (error !== undefined) throw error;
   return { exit: status, out: stdout, err: stderr.toString() };
+}
+
+/**
+ * Runs a command to its end, and gives what it printed as bytes. It has a fresh program, but the process that others
+ * have had before it, unless it is given an input.
+ */
+export function holotypeBytes(args: readonly string[], surroundings: Surroundings = {}) {
+  if (surroundings.input !== undefined) return runAlone(args, surroundings);
+  const { exit, out, err } = tellShared(MAIN, { args, cwd: surroundings.cwd ?? ROOT });
+  return { exit, out, err: err.toString() };
+}
+
+/** Where the process matters, or the work is so much that its start does not count. */
+export function holotypeAlone(args: readonly string[], surroundings: Surroundings = {}): Outcome {
+  const { exit, out, err } = runAlone(args, surroundings);
+  return { exit, out: out.toString(), err };
 }
 
 export function holotype(args: readonly string[], surroundings: Surroundings = {}): Outcome {

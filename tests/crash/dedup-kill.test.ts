@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createDice, newSeed } from "../../src/testing/dice.ts";
 import { response, warcFile } from "../cli/archives.ts";
-import { holotype, put, ROOT, startHolotype, temporaryFolder } from "../cli/holotype.ts";
+import { holotypeAlone, put, ROOT, startHolotype, temporaryFolder } from "../cli/holotype.ts";
 
 const FILES = 8;
 const RECORDS = 80;
@@ -126,7 +126,7 @@ interface Undisturbed {
 function runUndisturbed(mode: Mode): Undisturbed {
   const trial = beginTrial(mode, `undisturbed${mode}`);
   const start = performance.now();
-  const { exit, err } = holotype(trial.args);
+  const { exit, err } = holotypeAlone(trial.args);
   const durationMs = performance.now() - start;
   expect(exit, err).toBe(0);
   return { digests: digestsOf(trial), ledgers: ledgersOf(trial), durationMs };
@@ -164,7 +164,7 @@ describe("dedup that is killed", () => {
       kills += killed;
       const about = `trial ${number} (${mode}), killed ${killed} times, seed ${seed}`;
       if (!isDone) {
-        const { exit, err } = holotype(trial.args);
+        const { exit, err } = holotypeAlone(trial.args);
         expect(exit, `${about}: ${err}`).toBe(0);
       }
       expect(digestsOf(trial), about).toEqual(digests);
@@ -172,7 +172,7 @@ describe("dedup that is killed", () => {
       const leftovers = namesBelow(trial.result).filter((name) => /\.(?:partial|draft)$/.test(name));
       expect(leftovers, about).toEqual([]);
       if (canVerify && number < 4) {
-        const verified = holotype(["verify", trial.result, "--against", inputs]);
+        const verified = holotypeAlone(["verify", trial.result, "--against", inputs]);
         expect(verified.exit, `${about}: ${verified.out}${verified.err}`).toBe(0);
       }
       rmSync(trial.folder, { recursive: true });

@@ -9,7 +9,7 @@ import { nodeDisk } from "../../src/disk/index.ts";
 import { findInputs } from "../../src/pipeline/index.ts";
 import { checkDeduplicated, readRecords } from "../../src/testing/deduplicated.ts";
 import { bufferSource, isZip, loadZstd } from "../../src/warc/index.ts";
-import { holotype, temporaryFolder } from "../cli/holotype.ts";
+import { holotypeAlone, temporaryFolder } from "../cli/holotype.ts";
 import { archivesIn, CORPUS, present, why } from "./corpus-files.ts";
 
 await loadZstd();
@@ -41,7 +41,7 @@ const PATIENCE = { timeout: 240_000 };
 
 describe(`the whole corpus${why}`, PATIENCE, () => {
   it.skipIf(!present)("is deduplicated: every record is there as itself or as a revisit that leads back", () => {
-    const { exit, out } = holotype(["dedup", "--json", CORPUS, "-o", output]);
+    const { exit, out } = holotypeAlone(["dedup", "--json", CORPUS, "-o", output]);
     // Some of its files are damaged, and some are no archives.
     expect(exit).toBe(3);
     const result = JSON.parse(out) as Result;
@@ -75,13 +75,13 @@ describe(`the whole corpus${why}`, PATIENCE, () => {
   });
 
   it.skipIf(!present)("is whole by our own account: verify --against", () => {
-    const { exit, out } = holotype(["verify", "--json", output, "--against", CORPUS]);
+    const { exit, out } = holotypeAlone(["verify", "--json", output, "--against", CORPUS]);
     // 4 would be something that does not hold; 3 is what was wrong with the corpus already.
     expect(exit, out.slice(0, 2000)).toBe(3);
   });
 
   it.skipIf(!present)("comes back byte for byte: restore", () => {
-    const { exit, out } = holotype(["restore", "--json", output, "-o", restored]);
+    const { exit, out } = holotypeAlone(["restore", "--json", output, "-o", restored]);
     expect(exit, out.slice(-2000)).toBe(3);
     const differing = archiveFiles().filter(({ name, bytes }) => {
       const back = readFileSync(join(restored, name));
@@ -98,7 +98,7 @@ describe(`the whole corpus${why}`, PATIENCE, () => {
 describe(`crawls of one site, one after another${why}`, PATIENCE, () => {
   it.skipIf(!present).each(["sites/boost", "sites/lucene-revisit", "real/webrecorder__pywb"])("%s", (site) => {
     const target = join(folder, site.replaceAll("/", "-"));
-    const { exit, out } = holotype([
+    const { exit, out } = holotypeAlone([
       "dedup",
       "-j",
       "1",

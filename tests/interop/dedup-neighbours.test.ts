@@ -9,7 +9,7 @@ import { digestOf, parseDigest } from "../../src/base/index.ts";
 import { captureBytes, idOf, noise, packRecords, recordBytes } from "../../src/testing/capture-text.ts";
 import { type ArchiveFile, dedupTrial } from "../../src/testing/dedup-trial.ts";
 import { checkDeduplicated, type HeldRecord, readRecords } from "../../src/testing/deduplicated.ts";
-import { holotype, SAMPLES } from "../cli/holotype.ts";
+import { holotypeAlone, SAMPLES } from "../cli/holotype.ts";
 import { contentOf, replayWith } from "./wabac-replay.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holotype-neighbours-"));
@@ -149,9 +149,9 @@ it("redirect with new Location and equal body: wabac.js has it right on demand, 
 it("an export of some URLs plays in wabac.js with no other file present", { timeout: 120_000 }, async () => {
   vi.spyOn(console, "log").mockImplementation(() => {});
   const [output, chosen] = [join(folder, "output"), join(folder, "chosen")];
-  expect(holotype(["dedup", "-j", "1", SAMPLES, "-o", output]).exit).toBe(0);
+  expect(holotypeAlone(["dedup", "-j", "1", SAMPLES, "-o", output]).exit).toBe(0);
   const prefix = "http://cabinet.example/collection/";
-  expect(holotype(["restore", "-j", "1", output, "-o", chosen, "--url", prefix]).exit).toBe(0);
+  expect(holotypeAlone(["restore", "-j", "1", output, "-o", chosen, "--url", prefix]).exit).toBe(0);
   const exported = readdirSync(chosen)
     .filter((name) => name.endsWith(".warc.gz"))
     .map((name) => readFileSync(join(chosen, name)));

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { checkDeduplicated, readRecords } from "../../src/testing/deduplicated.ts";
-import { holotype, temporaryFolder } from "../cli/holotype.ts";
+import { holotypeAlone, temporaryFolder } from "../cli/holotype.ts";
 
 const SYNTH = fileURLToPath(new URL("../../../shared/tools/synth.py", import.meta.url));
 const missing = !existsSync(SYNTH)
@@ -84,7 +84,7 @@ describe.each([0, 0.3])(`a synthetic crawl with a share of %d chunked${why}`, { 
     expect(wanted.length).toBeGreaterThan(100);
     if (chunked === 0) expect(wanted).toHaveLength(captures.filter(({ isCopy }) => isCopy).length);
 
-    const { exit, out, err } = holotype(["dedup", "--json", "--keep", crawl, "-o", output]);
+    const { exit, out, err } = holotypeAlone(["dedup", "--json", "--keep", crawl, "-o", output]);
     expect({ exit, err }).toEqual({ exit: 0, err: "" });
     const result = JSON.parse(out) as { replaced: number; left: Record<string, number>; savedBytes: number };
 
@@ -117,10 +117,10 @@ describe.each([0, 0.3])(`a synthetic crawl with a share of %d chunked${why}`, { 
   // One of the two sets is enough for that, and the chunked one has more in it.
   if (chunked === 0) return;
   it.skipIf(missing !== undefined)("is whole, and comes back record for record", () => {
-    const verified = holotype(["verify", output, "--against", crawl]);
+    const verified = holotypeAlone(["verify", output, "--against", crawl]);
     expect(verified, verified.out + verified.err).toMatchObject({ exit: 0 });
     const restored = join(folder, `restored-${chunked}`);
-    expect(holotype(["restore", output, "-o", restored])).toMatchObject({ exit: 0 });
+    expect(holotypeAlone(["restore", output, "-o", restored])).toMatchObject({ exit: 0 });
     const before = filesIn(crawl);
     for (const [i, file] of filesIn(restored).entries()) {
       const wanted = readRecords(before[i]!).map(({ head, block }) => head + block.toString("latin1"));
