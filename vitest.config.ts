@@ -2,16 +2,29 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * Most test files have a process each, since what they test may have to be loaded first (zstd, BLAKE3), and a test that
- * came before must not have done it, or since they measure memory or replace modules. Files of these two groups share
+ * Many test files have a process each, since what they test may have to be loaded first (zstd, BLAKE3), and a test that
+ * came before must not have done it, or since they measure memory or replace modules. Files of these groups share
  * processes, each group its own: nothing that one of them loads or sets changes what another of its group finds.
  */
 const COMMANDS = ["tests/cli/**/*.test.ts"];
 const ROOMS = ["src/{dedup,store,temporal,url,volumed}/**/*.test.ts"];
+/** All but those that load something of the kind, which `tests/nothing-loaded.ts` tells, read much, or set what is global. */
+const PLAIN = [
+  "src/archive/!(adopt|archive.model|segment-turn).test.ts",
+  "src/base/!(digest).test.ts",
+  "src/disk/!(durable-output|lock|node-disk|standard-streams).test.ts",
+  "src/pipeline/!(dedup.property|half-manifest|inputs|orphans|record-facts|resolve.property|rewrite|stages.property).test.ts",
+  "src/pipeline/report/*.test.ts",
+  "src/pipeline/restore/!(member-recipe|restore|restore.*|subset).test.ts",
+  "src/pipeline/survey/!(input|survey).test.ts",
+  "src/pipeline/verify/!(verify|verify.*).test.ts",
+  "src/warc/!(content-coding|inflater-accelerator|payload|reader|reader.*|record-scan|writer|zstd-blocks).test.ts",
+];
 
 /** In the order in which they are run: the short ones last, so that all workers end at about the same time. */
 const PROJECTS = [
-  { name: "apart", include: ["src/**/*.test.ts", "tests/**/*.test.ts"], exclude: [...COMMANDS, ...ROOMS] },
+  { name: "apart", include: ["src/**/*.test.ts", "tests/**/*.test.ts"], exclude: [...COMMANDS, ...ROOMS, ...PLAIN] },
+  { name: "plain", include: PLAIN, isolate: false, setupFiles: ["tests/nothing-loaded.ts"] },
   { name: "commands", include: COMMANDS, isolate: false },
   { name: "rooms", include: ROOMS, isolate: false },
 ];
