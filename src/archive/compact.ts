@@ -65,7 +65,7 @@ class Compaction {
     const bytesBefore = this.size();
     // What is copied goes to a segment that is not itself looked at.
     const numbers = listSegments(core.disk, core.paths.segments).filter((number) => this.isWorthALook(number));
-    core.segment.turn();
+    if (numbers.length > 0) core.segment.turn();
     let segments = 0;
     let bytesDead = 0;
     for (const [i, number] of numbers.entries()) {
