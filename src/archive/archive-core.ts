@@ -26,7 +26,14 @@ import {
 import { Catalogue } from "./catalogue.ts";
 import { ADOPTED_SOURCES, type SegmentRow } from "./catalogue-view.ts";
 import { Indexer } from "./indexer.ts";
-import { appendJournal, enterJournal, type JournalEntry, mendJournal, readJournal } from "./journal.ts";
+import {
+  appendJournal,
+  enterJournal,
+  type JournalEntry,
+  mendJournal,
+  type RemovedTraces,
+  readJournal,
+} from "./journal.ts";
 import { type KnownBefore, knownBefore } from "./known-before.ts";
 import type { OrderedStore } from "./ordered-store.ts";
 import { dropUnused, lostVisits } from "./removal.ts";
@@ -207,7 +214,7 @@ export class ArchiveCore implements Disposable {
     // nothing says that what it does not know was never acknowledged.
     const isAfresh = catalogue.state.timelineCommit === 0 || catalogue.state.unfinished > 0;
     if (isAfresh) catalogue.setUnfinished(true);
-    const removedKeys = enterJournal(catalogue, readJournal(disk, paths.journal, catalogue.state.journal));
+    const removed = enterJournal(catalogue, readJournal(disk, paths.journal, catalogue.state.journal));
     if (this.state === "unfinished") return;
     const removedDigests: Buffer[] = [];
     for (const number of listSegments(disk, paths.segments)) {
@@ -221,9 +228,9 @@ export class ArchiveCore implements Disposable {
     }
     if (isAfresh) this.resolvePatient();
     catalogue.setUnfinished(false);
-    if (removedKeys.size > 0 && !isAfresh) this.forgetRemoved(removedKeys);
+    dropUnused(catalogue, [...removed.digests.values(), ...removedDigests]);
+    if (removed.keys.size > 0 && !isAfresh) this.forgetRemoved(removed);
     else if (catalogue.changeCount > 0) this.commit();
-    this.drop(removedDigests);
   }
 
   /** Everything is entered: what waited for that is resolved. */
@@ -233,7 +240,7 @@ export class ArchiveCore implements Disposable {
     this.indexer.resolvePatient(() => this.commitWhereDue());
   }
 
-  /** Takes payloads out of the catalogue that no capture has. All must have been committed. */
+  /** Takes payloads out of the catalogue that no capture has, and commits. */
   drop(digests: Iterable<Buffer>): void {
     dropUnused(this.catalogue, digests);
     if (this.catalogue.changeCount > 0) this.commit();
@@ -321,15 +328,16 @@ export class ArchiveCore implements Disposable {
     return new SegmentEntry(this, number, ADOPTED_SOURCES + number);
   }
 
-  /** Durable before it has any effect. See `enterJournal`. */
-  journal(...entries: readonly JournalEntry[]): Set<string> {
-    appendJournal(this.disk, this.paths.journal, entries);
+  /** Durable before it has any effect. What was written by halves is cut off by who opens the archive next. */
+  journal(...entries: readonly JournalEntry[]): RemovedTraces {
+    this.guard(() => appendJournal(this.disk, this.paths.journal, entries));
     return enterJournal(this.catalogue, entries);
   }
 
-  /** Takes out of the timeline what it tells of captures under these keys that the catalogue has no more, and commits. */
-  forgetRemoved(keys: Iterable<string>): void {
+  /** Takes out of timeline and catalogue what is left of captures that the catalogue has no more, and commits. */
+  forgetRemoved({ keys, digests }: RemovedTraces): void {
     this.guard(() => {
+      dropUnused(this.catalogue, digests.values());
       this.segment.sync();
       // What waits to be written is not in a snapshot yet.
       this.timelineWriter.commit();

@@ -179,11 +179,6 @@ export class CatalogueView {
     for (const { key } of this.view.range(prefix, behind(prefix))) yield key.slice(prefix.length);
   }
 
-  /** Whether any capture has this payload. Only what is committed. */
-  isSeen(digest: Buffer): boolean {
-    return this.seen(digest).next().done !== true;
-  }
-
   /** Whether the capture stands among those that `seen` gives. */
   isListed(digest: Buffer, key: CaptureKey): boolean {
     return this.get(seenKey(digest, key)) !== undefined;

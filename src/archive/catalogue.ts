@@ -7,7 +7,7 @@
  */
 import { ArchiveError } from "../base/index.ts";
 import { type CaptureKey, captureKey, nextKey, TIME_BIAS, timeOf, urlOf, waitForClaim } from "./capture-key.ts";
-import { type CaptureRow, encodeCapture, encodeOriginal, type OriginalRow } from "./capture-row.ts";
+import { type CaptureRow, DIGEST_HALF, encodeCapture, encodeOriginal, type OriginalRow } from "./capture-row.ts";
 import { FRAMINGS, type Framing, latin1, number32, originalKey, seenKey, Table, tableKey } from "./catalogue-keys.ts";
 import {
   type CatalogueState,
@@ -154,6 +154,19 @@ export class Catalogue extends CatalogueView {
     if (isOnly && isThere !== (row !== undefined)) this.count({ contents: row === undefined ? -1 : 1 });
   }
 
+  /** Those of the payloads that no capture has. Captures that are not committed yet count, and so do removals. */
+  unseen(digests: Iterable<Buffer>): Buffer[] {
+    const added = new Set<string>();
+    for (const [key, value] of this.changes) {
+      if (key.charCodeAt(0) === Table.seen && value !== undefined) added.add(key.slice(1, 1 + DIGEST_HALF));
+    }
+    const isThere = (digest: Buffer) => {
+      for (const key of this.seen(digest)) if (!this.changes.has(seenKey(digest, key))) return true;
+      return added.has(latin1(digest));
+    };
+    return [...digests].filter((digest) => !isThere(digest));
+  }
+
   /** See `isLoose`. Files that were adopted stay as they are. */
   markLoose(segment: number, isLoose = true): void {
     if (this.segment(segment)?.adopted !== undefined || this.isLoose(segment) === isLoose) return;
@@ -172,7 +185,7 @@ export class Catalogue extends CatalogueView {
     if (this.pending(wait).length > 0) this.put(tableKey(Table.pending, wait), undefined);
   }
 
-  markRemoved(mark: Buffer, digest = UNKNOWN_DIGEST): void {
+  markRemoved(mark: Buffer, digest: Buffer = UNKNOWN_DIGEST): void {
     this.putRemoved(mark, [...this.removedDigests(mark).filter((other) => !other.equals(digest)), digest]);
   }
 

@@ -127,18 +127,37 @@ export function appendJournal(disk: Disk, path: string, entries: readonly Journa
   if (isNew) disk.syncFolder(dirname(path));
 }
 
-/** Makes the catalogue say what these entries say. The keys of captures that were removed: the timeline has them still. */
-export function enterJournal(catalogue: Catalogue, entries: Iterable<JournalEntry>): Set<string> {
-  const keys = new Set<string>();
+/** What captures that were removed leave behind: their keys, which the timeline has still, and halves of their digests. */
+export interface RemovedTraces {
+  readonly keys: Set<string>;
+  readonly digests: Map<string, Buffer>;
+}
+
+/** Makes the catalogue say what these entries say. */
+export function enterJournal(catalogue: Catalogue, entries: Iterable<JournalEntry>): RemovedTraces {
+  const removed: RemovedTraces = { keys: new Set(), digests: new Map() };
   for (const entry of entries) {
     enterOne(catalogue, entry);
     catalogue.count({ journal: 1 });
-    if (entry.kind === "remove") for (const { url } of entry.captures) keys.add(archiveKey(url));
+    if (entry.kind !== "remove") continue;
+    for (const { url, sha256 } of entry.captures) {
+      removed.keys.add(archiveKey(url));
+      if (sha256 !== null) removed.digests.set(sha256, halfOf(sha256));
+    }
   }
-  return keys;
+  return removed;
+}
+
+function halfOf(sha256: string): Buffer {
+  return Buffer.from(sha256, "hex").subarray(0, DIGEST_HALF);
 }
 
 function enterOne(catalogue: Catalogue, entry: JournalEntry): void {
+  const kind: unknown = entry.kind;
+  if (kind !== "adopt" && kind !== "remove" && kind !== "readmit") {
+    const message = `the journal has an entry of a kind that this version does not know: ${JSON.stringify(kind)}`;
+    throw new ArchiveError(typeof kind === "string" ? "HT_FORMAT_TOO_NEW" : "HT_CORRUPT", message);
+  }
   if (entry.kind === "adopt") {
     const { segment, path, size, modifiedMs } = entry;
     const there = catalogue.segment(segment);
@@ -150,7 +169,7 @@ function enterOne(catalogue: Catalogue, entry: JournalEntry): void {
   for (const { url, date, id, sha256 } of entry.captures) {
     const key = archiveKey(url);
     const timeMs = timeOfDate(date) ?? 0;
-    const digest = sha256 === null ? undefined : Buffer.from(sha256, "hex").subarray(0, DIGEST_HALF);
+    const digest = sha256 === null ? undefined : halfOf(sha256);
     const mark = removalMark(key, timeMs, id ?? undefined);
     if (entry.kind === "readmit") {
       catalogue.markReadmitted(mark, digest);

@@ -51,8 +51,8 @@ class Rebuild {
     await this.enter(files, new Set(own.map(([, { name }]) => name)));
     if (this.failed !== undefined) throw this.failed;
     if (this.options.acceptLoss !== true) this.refuseLoss();
-    core.complete();
     core.drop(this.removed);
+    core.complete();
     const { captures, contents } = core.catalogue.state;
     return { captures, contents };
   }

@@ -1,10 +1,20 @@
 /** What a removal leaves behind, in answers and on the disk. */
 import { expect, it } from "vitest";
-import { diagnose, FOLDER, makeInput, openReader, openWriter, visitBytes } from "../testing/archive-fixture.ts";
+import { ArchiveError } from "../base/index.ts";
+import {
+  diagnose,
+  FOLDER,
+  makeInput,
+  openReader,
+  openWriter,
+  rebuild,
+  visitBytes,
+} from "../testing/archive-fixture.ts";
 import { noise } from "../testing/capture-text.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
 import { archivePaths } from "./archive-folder.ts";
 import type { WriterOptions } from "./index.ts";
+import { appendJournal, type JournalEntry } from "./journal.ts";
 import { listSegments, segmentPath } from "./segments.ts";
 
 const DAY_MS = 86_400_000;
@@ -96,4 +106,73 @@ it("tells of each capture when it is gone, and of as many without removing them"
   expect(told.sort()).toEqual(first);
   expect(told).toHaveLength(30);
   expect(writer.state.captures).toBe(before - 30);
+});
+
+it("leaves no payload behind that nothing has, whenever the power went", async () => {
+  const secret = noise("secret", 3000);
+  const records = [
+    visitBytes({ uri: pages[0]!, timeMs: START_MS, payload: secret }),
+    visitBytes({ uri: pages[1]!, timeMs: START_MS, payload: noise("other", 500) }),
+  ];
+  const before = new ForgetfulDisk();
+  {
+    await using writer = openWriter(before);
+    await writer.add([makeInput(before, records)]);
+  }
+  for (let stopAt = 1, stopped = true; stopped; stopAt++) {
+    const disk = before.reopen({ data: "keep", names: "keep", seed: 0 }, { stopAt });
+    try {
+      await using writer = openWriter(disk);
+      await writer.remove({ url: pages[0] }, { reason: "asked" });
+    } catch (error) {
+      if (!disk.operations.stopped) throw error;
+    }
+    ({ stopped } = disk.operations);
+    for (const data of ["drop", "keep"] as const) {
+      const after = disk.reopen({ data, names: "keep", seed: stopAt });
+      await using writer = openWriter(after);
+      await writer.remove({ url: pages[0] }, { reason: "asked" });
+      expect(writer.state, `stopped at ${stopAt}`).toMatchObject({ captures: 1, contents: 1 });
+    }
+  }
+});
+
+it("refuses entries of its journal that it does not know, and changes nothing", async () => {
+  const removed = { url: pages[0]!, date: "2020-01-01T00:00:00Z", sha256: null, id: null };
+  for (const [entry, code] of [
+    [{ kind: "embargo", captures: [removed] }, "HT_FORMAT_TOO_NEW"],
+    [{}, "HT_CORRUPT"],
+  ] as const) {
+    const disk = await filled();
+    appendJournal(disk, archivePaths(FOLDER).journal, [entry as unknown as JournalEntry]);
+    expect(() => openWriter(disk)).toThrow(expect.objectContaining({ code }));
+    await expect(rebuild(disk)).rejects.toMatchObject({ code });
+    await using archive = await openReader(disk);
+    expect(archive.history(pages[0]!)).not.toEqual([]);
+  }
+});
+
+it("removes nothing more once an entry of the journal was written by halves", async () => {
+  const full = (await filled()).reopen({ data: "keep", names: "keep", seed: 0 });
+  {
+    await using writer = openWriter(full);
+    const open = full.open.bind(full);
+    full.open = (...asked) => {
+      const file = open(...asked);
+      const write = file.write.bind(file);
+      file.write = (bytes, at) => {
+        write(bytes.subarray(0, bytes.length >> 1), at);
+        throw new ArchiveError("HT_NO_SPACE", "no space");
+      };
+      return file;
+    };
+    await expect(writer.remove({ url: pages[0] }, { reason: "asked" })).rejects.toMatchObject({ code: "HT_NO_SPACE" });
+    full.open = open;
+    await expect(writer.remove({ url: pages[0] }, { reason: "asked" })).rejects.toMatchObject({ code: "HT_NO_SPACE" });
+  }
+  {
+    await using writer = openWriter(full);
+    expect(await writer.remove({ url: pages[0] }, { reason: "asked" })).toMatchObject({ captures: 3 });
+  }
+  expect(await diagnose(full)).toEqual([]);
 });

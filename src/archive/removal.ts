@@ -28,10 +28,9 @@ function halfOf(key: string, value: Uint8Array, identity: string): Buffer {
   return Buffer.from(decodeContent(key, value, identity).sha256, "hex").subarray(0, DIGEST_HALF);
 }
 
-/** Takes the originals of payloads out of the catalogue that no capture has. To be called after a commit. */
+/** Takes the originals of payloads out of the catalogue that no capture has. */
 export function dropUnused(catalogue: Catalogue, digests: Iterable<Buffer>): void {
-  for (const digest of digests) {
-    if (catalogue.isSeen(digest)) continue;
+  for (const digest of catalogue.unseen(digests)) {
     for (const framing of ["plain", "chunked"] as const) {
       if (catalogue.original(digest, framing) !== undefined) catalogue.putOriginal(digest, framing, undefined);
     }

@@ -96,12 +96,7 @@ class Removal {
     for (let from: string | undefined; ; ) {
       const portion = this.next(from);
       if (portion.length === 0) break;
-      const left = catalogue.state.captures;
       this.take(portion, shared);
-      if (catalogue.state.captures === left) {
-        const { url, date } = this.describe(portion[0]!.found);
-        throw new ArchiveError("HT_CORRUPT", `${url} of ${date} cannot be removed; see holotype doctor`);
-      }
       from = portion.at(-1)!.key;
     }
     const { captures, contents } = catalogue.state;
@@ -120,18 +115,16 @@ class Removal {
   private take(portion: readonly Chosen[], shared: Omit<RemoveEntry, "captures">): void {
     const { core } = this;
     const captures = portion.map(({ found }) => this.describe(found));
-    const digests = new Map<string, Buffer>();
-    for (const { found } of portion) {
-      const { digest } = found.row;
-      if (digest !== undefined) digests.set(digest.toString("hex"), digest);
-    }
     const entries: RemoveEntry[] = [];
     for (let at = 0; at < captures.length; at += ENTRY_SIZE) {
       entries.push({ ...shared, captures: captures.slice(at, at + ENTRY_SIZE) });
     }
     core.forgetRemoved(core.journal(...entries));
-    core.drop(digests.values());
-    for (const capture of captures) this.options.onCapture?.(capture);
+    const stayed = portion.map(({ found }) => core.catalogue.capture(found.key) !== undefined);
+    for (const [i, capture] of captures.entries()) if (!stayed[i]) this.options.onCapture?.(capture);
+    const first = captures[stayed.indexOf(true)];
+    if (first === undefined) return;
+    throw new ArchiveError("HT_CORRUPT", `${first.url} of ${first.date} cannot be removed; see holotype doctor`);
   }
 
   private describe(found: FoundCapture): RemovedCapture {
