@@ -2,8 +2,9 @@
  * Zstandard frames for tests: some compressed by the reference library, some put together by hand of raw and
  * run-length blocks, so that each part of a frame header can be there or not.
  */
-import { compress, compressUsingDict, createCCtx, init } from "@bokuweb/zstd-wasm";
+import { compress, compressUsingDict, createCCtx } from "@bokuweb/zstd-wasm";
 import { createXXHash64, type IHasher } from "hash-wasm";
+import { loadZstd } from "../warc/index.ts";
 
 let xxhash: IHasher | undefined;
 let encoder: number | undefined;
@@ -11,7 +12,8 @@ let encoder: number | undefined;
 /** Must have been awaited before frames are made. */
 export async function loadFrames(): Promise<void> {
   if (encoder !== undefined) return;
-  await init();
+  // The library would put another instance in the place of one that is there, and contexts of that would be lost.
+  await loadZstd();
   xxhash = await createXXHash64();
   encoder = createCCtx();
 }
