@@ -51,8 +51,9 @@ class Rebuild {
     await this.enter(files, new Set(own.map(([, { name }]) => name)));
     if (this.failed !== undefined) throw this.failed;
     if (this.options.acceptLoss !== true) this.refuseLoss();
-    core.drop(this.removed);
     core.complete();
+    // Not before: revisits that waited until now may be all that has such a payload.
+    core.drop(this.removed);
     const { captures, contents } = core.catalogue.state;
     return { captures, contents };
   }

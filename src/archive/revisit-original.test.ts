@@ -315,3 +315,24 @@ async function openArchiveOf(disk: ForgetfulDisk, path: string): Promise<Archive
   }
   return await Archive.open(disk, "/other");
 }
+
+it("keeps a payload through a rebuild that only a revisit has, which waits until all is there", async () => {
+  const date = "2020-01-01T00:00:00Z";
+  const refersTo = { uri: "http://gone.example/", date };
+  const disk = await filled([
+    captureBytes({ uri: refersTo.uri, date, payload: OWN, digest: "none" }),
+    revisitBytes({ uri: COPY, date: "2020-01-02T00:00:00Z", refersTo, http: "" }),
+  ]);
+  {
+    await using writer = openWriter(disk);
+    await writer.remove({ url: refersTo.uri }, { reason: "a test" });
+  }
+  expect(await copies(disk)).toEqual([OWN]);
+  await rebuild(disk);
+  {
+    await using writer = openWriter(disk);
+    writer.compact();
+  }
+  expect(await copies(disk)).toEqual([OWN]);
+  expect(await diagnose(disk)).toEqual([]);
+});
