@@ -51,6 +51,12 @@ export interface OriginalRow {
 }
 
 export const DIGEST_HALF = 16;
+
+/** The first half of a digest in hex. */
+export function halfOf(sha256: string): Buffer {
+  return Buffer.from(sha256.slice(0, 2 * DIGEST_HALF), "hex");
+}
+
 const rows = new RowWriter();
 const ID_SIZE = 8;
 

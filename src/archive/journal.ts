@@ -7,7 +7,7 @@ import { ArchiveError } from "../base/index.ts";
 import { timeOfDate } from "../dedup/index.ts";
 import type { Disk, DiskFile } from "../disk/index.ts";
 import { urlHash } from "./capture-key.ts";
-import { archiveKey, DIGEST_HALF, hasSameId, recordMark } from "./capture-row.ts";
+import { archiveKey, halfOf, hasSameId, recordMark } from "./capture-row.ts";
 import { type Catalogue } from "./catalogue.ts";
 import { ADOPTED_SOURCES } from "./catalogue-view.ts";
 import { removalMark } from "./removal-mark.ts";
@@ -146,10 +146,6 @@ export function enterJournal(catalogue: Catalogue, entries: Iterable<JournalEntr
     }
   }
   return removed;
-}
-
-function halfOf(sha256: string): Buffer {
-  return Buffer.from(sha256, "hex").subarray(0, DIGEST_HALF);
 }
 
 function enterOne(catalogue: Catalogue, entry: JournalEntry): void {

@@ -1,7 +1,7 @@
 /** What the removal of captures means for the timeline and for payloads that nothing leads to any more. */
 import type { TimelineSnapshot, TimelineVisit } from "../temporal/index.ts";
 import { urlHash } from "./capture-key.ts";
-import { DIGEST_HALF } from "./capture-row.ts";
+import { halfOf } from "./capture-row.ts";
 import { type Catalogue } from "./catalogue.ts";
 import { decodeContent } from "./content.ts";
 
@@ -14,7 +14,9 @@ export function lostVisits(
   const lost = new Map<string, TimelineVisit[]>();
   for (const key of keys) {
     const url = urlHash(key);
-    const payloads = new Map(timeline.history(key).map(({ digest, value }) => [digest, halfOf(key, value, digest)]));
+    const payloads = new Map(
+      timeline.history(key).map(({ digest, value }) => [digest, halfOf(decodeContent(key, value, digest).sha256)]),
+    );
     const visits = [...timeline.visits(key)].filter(({ time, digest }) => {
       const payload = payloads.get(digest ?? "");
       return !catalogue.capturesAt(url, time).some(({ row }) => payload !== undefined && row.digest?.equals(payload));
@@ -22,10 +24,6 @@ export function lostVisits(
     if (visits.length > 0) lost.set(key, visits);
   }
   return lost;
-}
-
-function halfOf(key: string, value: Uint8Array, identity: string): Buffer {
-  return Buffer.from(decodeContent(key, value, identity).sha256, "hex").subarray(0, DIGEST_HALF);
 }
 
 /** Takes the originals of payloads out of the catalogue that no capture has. */

@@ -5,7 +5,7 @@
 import { ArchiveError, type Warning } from "../base/index.ts";
 import type { RecordFacts } from "../pipeline/index.ts";
 import { type CaptureKey, urlHash } from "./capture-key.ts";
-import { archiveKey, DIGEST_HALF, isSameRecord, noteHash } from "./capture-row.ts";
+import { archiveKey, halfOf, isSameRecord, noteHash } from "./capture-row.ts";
 import { type Catalogue } from "./catalogue.ts";
 import { belongsTo, type Named } from "./companions.ts";
 import { type Indexer, markOf } from "./indexer.ts";
@@ -144,10 +144,6 @@ export class SegmentEntry {
     this.counts.known++;
     return false;
   }
-}
-
-function halfOf(sha256: string): Buffer {
-  return Buffer.from(sha256.slice(0, 2 * DIGEST_HALF), "hex");
 }
 
 /** Whether a note belongs to the capture, and ends where the capture or another of its notes begins. */
