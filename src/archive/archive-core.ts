@@ -33,8 +33,10 @@ import {
   mendJournal,
   type RemovedTraces,
   readJournal,
+  readRemovals,
 } from "./journal.ts";
 import { type KnownBefore, knownBefore } from "./known-before.ts";
+import { lateRevisits } from "./late-revisits.ts";
 import type { OrderedStore } from "./ordered-store.ts";
 import { dropUnused, lostVisits } from "./removal.ts";
 import { openRows } from "./row-store.ts";
@@ -226,18 +228,25 @@ export class ArchiveCore implements Disposable {
       if (row.adopted !== undefined && row.end < row.adopted.size)
         removedDigests.push(...this.enterAdopted(number, row.adopted));
     }
-    if (isAfresh) this.resolvePatient();
+    if (isAfresh) this.resolvePatient(removedDigests);
     catalogue.setUnfinished(false);
     dropUnused(catalogue, [...removed.digests.values(), ...removedDigests]);
     if (removed.keys.size > 0 && !isAfresh) this.forgetRemoved(removed);
-    else if (catalogue.changeCount > 0) this.commit();
+    else if (isAfresh || catalogue.changeCount > 0) this.commit();
   }
 
-  /** Everything is entered: what waited for that is resolved. */
-  private resolvePatient(): void {
-    if (this.catalogue.state.pending === 0) return;
+  /** Everything is entered, and payloads of these were removed: what waited for that is resolved. */
+  resolvePatient(removed: readonly Buffer[]): void {
+    const { catalogue, disk, paths } = this;
+    if (catalogue.state.pending === 0 && removed.length === 0) return;
     this.commit();
-    this.indexer.resolvePatient(() => this.commitWhereDue());
+    const removals = () => readRemovals(disk, paths.journal);
+    if (catalogue.state.pending > 0) this.indexer.resolvePatient(() => this.commitWhereDue(), removals);
+    this.commit();
+    const late = lateRevisits(catalogue, removed, removals);
+    if (late.length === 0) return;
+    const keys = new Set(late.map(({ key }) => this.indexer.unsettle(key)));
+    this.forgetRemoved({ keys, digests: new Map() });
   }
 
   /** Takes payloads out of the catalogue that no capture has, and commits. */
@@ -387,7 +396,6 @@ export class ArchiveCore implements Disposable {
   /** What was made anew has everything now: it counts from `close` on. */
   complete(): void {
     invariant(this.state === "unfinished", "only what is made anew becomes complete");
-    this.resolvePatient();
     this.catalogue.setUnfinished(false);
     this.commit();
     this.state = "complete";

@@ -41,6 +41,11 @@ export function captureKey(url: string, timeMs: number, number: number): Capture
   return url + time;
 }
 
+/** The URL and the time: the last byte tells captures of one moment apart. */
+export function momentOf(key: CaptureKey): string {
+  return key.slice(0, -1);
+}
+
 export function urlOf(key: CaptureKey): string {
   return key.slice(0, URL_SIZE);
 }

@@ -61,7 +61,7 @@ export class CaptureReader {
   ): { readonly http: HttpHead | undefined; readonly blockType: string } | undefined {
     if (row.digest === undefined) return undefined;
     const before = this.catalogue.captures(urlOf(key), -TIME_BIAS, timeMs - 1, true);
-    const place = headerPlace(this.catalogue, { digest: row.digest, refersTo }, before);
+    const place = headerPlace(this.catalogue, { digest: row.digest, row, refersTo }, before);
     return place && this.shelf.read(place, (record) => ({ http: httpOf(record), blockType: record.blockType }));
   }
 

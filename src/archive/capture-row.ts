@@ -127,9 +127,12 @@ function shortHash(text: string): number {
   return hashed >>> 0;
 }
 
-/** Whether a record is the one that a row tells of, as far as its payload is known. */
+/**
+ * Whether a record is the one that a row tells of, as far as its own payload is known. One that has a payload is not one
+ * that waits for it, though all else be equal: what it brings would be lost.
+ */
 export function isSameRecord(row: CaptureRow, mark: Buffer, digest: Buffer | undefined): boolean {
-  return row.mark.equals(mark) && (digest === undefined || row.digest === undefined || row.digest.equals(digest));
+  return row.mark.equals(mark) && (digest === undefined || row.digest?.equals(digest) === true);
 }
 
 /** Whether a record has at least the id of the one that a row tells of. */

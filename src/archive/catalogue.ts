@@ -87,9 +87,9 @@ export class Catalogue extends CatalogueView {
         const row = timeOf(key) < timeMs ? this.capture(key) : undefined;
         return row === undefined ? [] : [{ key, timeMs: timeOf(key), row }];
       })
-      .sort((one, other) => other.timeMs - one.timeMs);
+      .sort((one, other) => (one.key < other.key ? 1 : -1));
     for (const found of this.captures(url, -TIME_BIAS, timeMs - 1, true)) {
-      while (recent.length > 0 && recent[0]!.timeMs >= found.timeMs) yield recent.shift()!;
+      while (recent.length > 0 && recent[0]!.key > found.key) yield recent.shift()!;
       const row = this.capture(found.key);
       if (row !== undefined) yield { ...found, row };
     }
@@ -117,9 +117,9 @@ export class Catalogue extends CatalogueView {
     const before = this.capture(key);
     this.lastPut = { key, row };
     this.put(tableKey(Table.capture, key), encodeCapture(row));
-    if (row.digest === undefined || before?.digest?.equals(row.digest) === true) return;
+    if (row.digest !== undefined && before?.digest?.equals(row.digest) === true) return;
     if (before?.digest !== undefined) this.put(seenKey(before.digest, key), undefined);
-    this.put(seenKey(row.digest, key), NOTHING);
+    if (row.digest !== undefined) this.put(seenKey(row.digest, key), NOTHING);
   }
 
   removeCapture(key: CaptureKey): void {

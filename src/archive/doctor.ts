@@ -7,7 +7,7 @@ import type { Disk } from "../disk/index.ts";
 import { damageOf, type RecordFacts, runTask } from "../pipeline/index.ts";
 import { Archive, type ArchiveOptions } from "./archive.ts";
 import { archivePaths } from "./archive-folder.ts";
-import { urlHash } from "./capture-key.ts";
+import { momentOf, urlHash } from "./capture-key.ts";
 import { archiveKey, DIGEST_HALF } from "./capture-row.ts";
 import { type FoundCapture } from "./catalogue-view.ts";
 import { FactsFeed } from "./facts-feed.ts";
@@ -283,8 +283,7 @@ function countMoments(captures: Iterable<FoundCapture>): number {
   let last: string | undefined;
   for (const { key, row } of captures) {
     if (row.digest === undefined) continue;
-    // The last byte tells those of one moment apart.
-    const moment = key.slice(0, -1);
+    const moment = momentOf(key);
     if (last !== moment) count++;
     last = moment;
   }

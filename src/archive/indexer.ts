@@ -2,28 +2,35 @@
  * Enters records that lie in segments into the catalogue and the timeline. The one way in: for what is added, for what is
  * adopted, for what a crash left unentered, and when everything is made anew.
  */
-import { type Clock, formatDigest, parseDigest } from "../base/index.ts";
-import { timeOfDate } from "../dedup/index.ts";
+import { type Clock, parseDigest } from "../base/index.ts";
 import { type CaptureFacts, factsOf, type RecordFacts } from "../pipeline/index.ts";
 import type { TimelineWriter } from "../temporal/index.ts";
-import { judgeDigest, scanRecord } from "../warc/index.ts";
-import { type CaptureKey, timeOf, urlHash, waitForCapture, waitForClaim, waitForUrl } from "./capture-key.ts";
+import { type CaptureKey, timeOf, urlHash, urlOf, waitForCapture, waitForClaim, waitForUrl } from "./capture-key.ts";
 import {
   archiveKey,
   type CaptureKind,
   type CaptureRow,
   DIGEST_HALF,
-  hasSameId,
-  type OriginalRow,
+  halfOf,
+  isSameRecord,
   type RecordPlace,
   recordMark,
 } from "./capture-row.ts";
 import { type Catalogue } from "./catalogue.ts";
 import { type Framing } from "./catalogue-keys.ts";
-import { type FoundCapture, UNKNOWN_DIGEST } from "./catalogue-view.ts";
+import { UNKNOWN_DIGEST } from "./catalogue-view.ts";
 import { type Content, contentIdentity, encodeContent } from "./content.ts";
+import type { RemovedAt } from "./journal.ts";
 import { removalMark } from "./removal-mark.ts";
 import { headerPlace } from "./revisit-header.ts";
+import {
+  type Asking,
+  isHeadless,
+  type Patience,
+  type Resolved,
+  RevisitOriginals,
+  referredTime,
+} from "./revisit-original.ts";
 import type { RecordShelf } from "./segments.ts";
 
 /** Where a record went, and what stands around it. */
@@ -38,47 +45,52 @@ export interface EnteredPlace {
 const EARLIEST_MS = Date.UTC(1990, 0, 1);
 const DAY_MS = 86_400_000;
 
-/** What a revisit leads to. */
-interface Resolved {
-  readonly digest: Buffer;
-  readonly original: OriginalRow;
-}
-
 export class Indexer {
   private readonly catalogue: Catalogue;
   private readonly timeline: TimelineWriter;
   private readonly shelf: RecordShelf;
   private readonly clock: Clock;
-  /**
-   * While everything is made anew records do not come in the order in which they came first. What a revisit of others
-   * means may be still to come, and something else that fits be there: unless it tells all by itself, it waits until all are.
-   */
-  private isPatient: boolean;
+  private readonly originals: RevisitOriginals;
 
   constructor(catalogue: Catalogue, timeline: TimelineWriter, shelf: RecordShelf, clock: Clock) {
-    this.isPatient = catalogue.state.unfinished > 0;
     this.catalogue = catalogue;
     this.timeline = timeline;
     this.shelf = shelf;
     this.clock = clock;
+    this.originals = new RevisitOriginals(catalogue, shelf);
+  }
+
+  /** Whether what is not known of a record yet may still become known by others. */
+  get isWaiting(): boolean {
+    return this.originals.patience === "entering";
   }
 
   /** The first half of the digest of a capture's payload, as far as it is known. */
   digestOf(facts: RecordFacts): Buffer | undefined {
     const { sha256 } = facts.capture!;
-    if (sha256 !== undefined) return Buffer.from(sha256, "hex").subarray(0, DIGEST_HALF);
-    return this.resolve(facts.capture!, archiveKey(facts.uri), facts.timeMs ?? 0)?.digest;
+    if (sha256 !== undefined) return halfOf(sha256);
+    return this.originals.find({ capture: facts.capture!, key: archiveKey(facts.uri), timeMs: facts.timeMs ?? 0 })
+      ?.digest;
   }
 
-  /** Whether the capture was taken out of the archive before. */
+  /** Whether the capture was taken out of the archive before. Of one that waits for its payload that turns out later. */
   isRemoved(facts: RecordFacts): boolean {
-    // As long as nothing was ever written to the journal, nothing was.
-    if (this.catalogue.state.journal === 0) return false;
-    const mark = removalMark(archiveKey(facts.uri), facts.timeMs ?? 0, facts.id);
-    if (!this.catalogue.isRemoved(mark, undefined)) return false;
-    // What it stands for may not have been known then.
-    const isUnknown = facts.capture!.sha256 === undefined && this.catalogue.isRemoved(mark, UNKNOWN_DIGEST);
-    return isUnknown || this.catalogue.isRemoved(mark, this.digestOf(facts));
+    const { catalogue } = this;
+    const mark = this.removalOf(facts);
+    if (mark === undefined) return false;
+    const { sha256, isOurs, claim } = facts.capture!;
+    // What others' revisits stand for may not have been known then, or was made out by what is not there any more.
+    const isVague = sha256 === undefined && isOurs !== true;
+    if (isVague && (claim === undefined || catalogue.isRemoved(mark, UNKNOWN_DIGEST))) return true;
+    const digest = this.digestOf(facts);
+    return digest === undefined && this.isWaiting ? false : catalogue.isRemoved(mark, digest);
+  }
+
+  /** Its mark, where a capture with that mark was removed. As long as nothing was ever written to the journal, none was. */
+  private removalOf({ uri, timeMs = 0, id }: RecordFacts): Buffer | undefined {
+    if (this.catalogue.state.journal === 0) return undefined;
+    const mark = removalMark(archiveKey(uri), timeMs, id);
+    return this.catalogue.isRemoved(mark, undefined) ? mark : undefined;
   }
 
   /** Enters a capture; the key it has then. */
@@ -144,18 +156,22 @@ export class Indexer {
     if (claim !== undefined && this.catalogue.digestOf(claim) === undefined) this.catalogue.putClaim(claim, digest);
   }
 
-  /** The same for one whose capture was removed: what refers to it by URL and date must still find it. */
+  /** The same for one whose capture was removed: what refers to it must still find it. */
   enterRemoved(facts: RecordFacts, place: RecordPlace): void {
-    this.enterOriginal(facts, place);
-    const digest = Buffer.from(facts.capture!.sha256!, "hex").subarray(0, DIGEST_HALF);
+    const capture = facts.capture!;
     const [key, timeMs] = [archiveKey(facts.uri), facts.timeMs ?? 0];
-    this.catalogue.putClaim(momentClaim(key, timeMs), digest);
-    this.resolveWaiting(key, timeMs, claimsOf(facts.capture!));
+    if (capture.sha256 !== undefined) {
+      this.enterOriginal(facts, place);
+      this.resolveWaiting(key, timeMs, claimsOf(capture));
+      return;
+    }
+    const resolved = this.originals.find({ capture, key, timeMs });
+    if (resolved !== undefined) this.resolveWaiting(key, timeMs, this.provenClaims(capture, resolved));
   }
 
   private enterRevisit(captureKey: CaptureKey, key: string, facts: RecordFacts, row: CaptureRow): void {
     const { catalogue } = this;
-    const resolved = this.resolve(facts.capture!, key, timeOf(captureKey), row.source);
+    const resolved = this.originals.find(this.asking(captureKey, key, facts, row));
     catalogue.addCapture(captureKey, row);
     if (resolved !== undefined) {
       this.settleRevisit(captureKey, key, facts, row, resolved);
@@ -163,11 +179,11 @@ export class Indexer {
       return;
     }
     catalogue.count({ pending: 1 });
-    if (!this.mustWait(facts.capture!)) this.addWaits(captureKey, facts);
+    if (!this.originals.mustWait(facts.capture!)) this.addWaits(captureKey, facts);
   }
 
-  private mustWait({ isOurs }: CaptureFacts): boolean {
-    return this.isPatient && isOurs !== true;
+  private asking(captureKey: CaptureKey, key: string, { capture }: RecordFacts, row: CaptureRow): Asking {
+    return { capture: capture!, key, timeMs: timeOf(captureKey), entered: { key: captureKey, row } };
   }
 
   private addWaits(captureKey: CaptureKey, { uri, capture }: RecordFacts): void {
@@ -187,7 +203,7 @@ export class Indexer {
     this.catalogue.putCapture(captureKey, { ...row, digest });
     const before = this.catalogue.capturesBefore(urlHash(key), timeOf(captureKey));
     const told = isHeadless(capture)
-      ? { ...capture, ...this.httpOf(headerPlace(this.catalogue, { digest, refersTo }, before)!) }
+      ? { ...capture, ...this.httpOf(headerPlace(this.catalogue, { digest, row, refersTo }, before)!) }
       : capture;
     const sha256 = Buffer.concat([digest, original.digestRest]).toString("hex");
     this.visit(key, timeOf(captureKey), {
@@ -201,7 +217,7 @@ export class Indexer {
   /** The record that a revisit of ours stands for had a digest that others may refer to; it is entered if it is true. */
   private provenClaims({ claim, isOurs }: CaptureFacts, resolved: Resolved): string[] {
     if (isOurs !== true || claim === undefined || parseDigest(claim)?.algorithm === "sha256") return [];
-    if (this.catalogue.digestOf(claim) !== undefined || this.fitOf(resolved, claim) !== "proven") return [];
+    if (this.catalogue.digestOf(claim) !== undefined || this.originals.fitOf(resolved, claim) !== "proven") return [];
     this.enterClaim(claim, resolved.digest);
     return [claim];
   }
@@ -221,102 +237,6 @@ export class Indexer {
   private httpOf(place: RecordPlace): Pick<CaptureFacts, "status" | "mime" | "location"> {
     const { status, mime, location } = this.factsAt(place).capture ?? {};
     return { status, mime, location };
-  }
-
-  /** The payload that a revisit stands for, as far as it is known by now. */
-  private resolve(capture: CaptureFacts, key: string, timeMs: number, source = 0): Resolved | undefined {
-    const { catalogue } = this;
-    const { claim, refersTo } = capture;
-    if (this.mustWait(capture) && isHeadless(capture)) return undefined;
-    const sha256 = claim === undefined ? undefined : parseDigest(claim);
-    if (sha256?.algorithm === "sha256") {
-      const found = this.resolved(Buffer.from(sha256.hex, "hex").subarray(0, DIGEST_HALF));
-      if (found !== undefined) return found;
-    }
-    const claimed = claim === undefined ? undefined : catalogue.digestOf(claim);
-    if (claimed !== undefined) return this.resolved(claimed);
-    if (this.mustWait(capture)) return undefined;
-    if (refersTo?.uri !== undefined && refersTo.date !== undefined) {
-      const found = this.resolveByCapture(capture, refersTo.uri, refersTo.date);
-      if (found !== undefined) return found;
-    }
-    return isSilent(capture) ? this.resolveByUrl(key, timeMs, source) : undefined;
-  }
-
-  /** All that it says is that nothing has changed since the last time. What came later is meant only where nothing else is. */
-  private resolveByUrl(key: string, timeMs: number, source: number): Resolved | undefined {
-    let later: Buffer | undefined;
-    for (const { row } of this.catalogue.capturesBefore(urlHash(key), timeMs)) {
-      if (row.digest === undefined) continue;
-      if (!this.cameLater(row.source, source)) return this.resolved(row.digest);
-      later ??= row.digest;
-    }
-    return later && this.resolved(later);
-  }
-
-  private cameLater(source: number, than: number): boolean {
-    const addedMs = (number: number) => this.catalogue.source(number)?.addedMs ?? 0;
-    return addedMs(source) > addedMs(than) || (addedMs(source) === addedMs(than) && source > than);
-  }
-
-  private resolved(digest: Buffer): Resolved | undefined {
-    const original = this.catalogue.anyOriginal(digest);
-    return original === undefined ? undefined : { digest, original };
-  }
-
-  private resolveByCapture(capture: CaptureFacts, uri: string, date: string): Resolved | undefined {
-    const timeMs = referredTime(capture, date);
-    if (timeMs === undefined) return undefined;
-    const { named, others } = this.referredTo(archiveKey(uri), timeMs, capture.refersTo?.id);
-    let likely: Resolved | undefined;
-    for (const [i, resolved] of [...named, ...others].entries()) {
-      const fit = this.fitOf(resolved, capture.claim);
-      if (fit === "proven") return resolved;
-      // One of ours means the record with that id and no other, which may be still to come.
-      const isMeant = i < named.length || capture.isOurs !== true || capture.refersTo?.id === undefined;
-      if (fit === "possible" && isMeant) likely ??= resolved;
-    }
-    return likely;
-  }
-
-  /** What was captured at a moment, or else in its second: under the id that is asked for, and the others. */
-  private referredTo(key: string, timeMs: number, id: string | undefined) {
-    const { catalogue } = this;
-    const url = urlHash(key);
-    const second = Math.floor(timeMs / 1000) * 1000;
-    const exact = catalogue.capturesAt(url, timeMs);
-    const isExact = exact.length > 0;
-    const found = isExact
-      ? exact
-      : [...catalogue.capturesBefore(url, second + 1000)].filter((each) => each.timeMs >= second);
-    const mark = recordMark(id, undefined);
-    const isNamed = ({ row }: FoundCapture) => isExact && id !== undefined && hasSameId(row, mark);
-    // What was removed may be kept for others.
-    const removed = catalogue.removedDigests(removalMark(key, timeMs, id));
-    const removedThen = catalogue.digestOf(momentClaim(key, timeMs));
-    const resolve = (digests: readonly (Buffer | undefined)[]) =>
-      digests.flatMap((digest) => (digest === undefined ? undefined : this.resolved(digest)) ?? []);
-    return {
-      named: resolve([...found.filter(isNamed).map(({ row }) => row.digest), ...removed]),
-      others: resolve([removedThen, ...found.filter((each) => !isNamed(each)).map(({ row }) => row.digest)]),
-    };
-  }
-
-  /** Whether the payload is the one with this digest; where only its bytes could tell, they are asked. */
-  private fitOf({ digest, original }: Resolved, claim: string | undefined): "proven" | "possible" | "none" {
-    const wanted = claim === undefined ? undefined : parseDigest(claim);
-    if (wanted === undefined) return "possible";
-    if (wanted.algorithm === "sha256")
-      return wanted.hex === Buffer.concat([digest, original.digestRest]).toString("hex") ? "proven" : "none";
-    const { algorithm } = wanted;
-    const { own, scan } = this.shelf.read(original.place, (record) => {
-      const own = parseDigest(record.payloadDigest ?? "");
-      return { own, scan: scanRecord(record, { payload: [algorithm], stored: [algorithm] }) };
-    });
-    const isTrue = (text: string) => ["transferred", "stored"].includes(judgeDigest(text, scan));
-    if (isTrue(formatDigest(wanted))) return "proven";
-    // One that says nothing, or nothing true, may have been told by another measure.
-    return own?.algorithm === algorithm && isTrue(formatDigest(own)) ? "none" : "possible";
   }
 
   /** Revisits that came before what they refer to; and those that wait for one of them. */
@@ -340,49 +260,85 @@ export class Indexer {
   }
 
   /**
-   * Resolves what waited until everything was there: first what tells which capture it means, then, in the order of times,
-   * what does not. All must have been committed; `afterEach` may do so again.
+   * Resolves what waited until everything was there: what may mean others that wait, behind those; then what tells which
+   * capture it means; then, in the order of times, what does not. All must have been committed; `afterEach` may do so again.
    */
-  resolvePatient(afterEach: () => void): void {
-    this.isPatient = false;
-    let left = [...this.catalogue.allCaptures()].flatMap(({ key, row }) => (row.digest === undefined ? key : []));
-    for (const silent of [false, true]) {
-      for (let before = left.length + 1; left.length < before; ) {
-        before = left.length;
-        left = left.filter((key) => {
-          const waits = new Set<string>();
-          const isSettled = this.settlePending(key, waits, silent);
-          if (silent) this.settleAll(waits);
-          afterEach();
-          return !isSettled;
-        });
-      }
-    }
+  resolvePatient(afterEach: () => void, removed: () => Iterable<RemovedAt>): void {
+    let left: readonly CaptureKey[] = [...this.catalogue.allCaptures()].flatMap(({ key, row }) =>
+      row.digest === undefined ? key : [],
+    );
+    if (this.catalogue.state.journal > 0) this.originals.recall(new Set(left.map(urlOf)), removed());
+    for (const patience of ["careful", "telling", "none"] as const) left = this.settleEach(left, patience, afterEach);
     for (const key of left) {
-      const facts = this.factsAt(this.catalogue.capture(key)!.place);
-      if (facts.capture!.isOurs !== true) this.addWaits(key, facts);
+      const row = this.catalogue.capture(key)!;
+      const facts = this.factsAt(row.place);
+      if (this.removalOf(facts) !== undefined || this.isTwice(key, facts, row)) this.catalogue.removeCapture(key);
+      else if (facts.capture!.isOurs !== true) this.addWaits(key, facts);
+      afterEach();
     }
+  }
+
+  /** Those that wait on. */
+  private settleEach(keys: readonly CaptureKey[], patience: Patience, afterEach: () => void): readonly CaptureKey[] {
+    this.originals.patience = patience;
+    let left = keys;
+    for (let before = left.length + 1; left.length < before; ) {
+      before = left.length;
+      left = left.filter((key) => {
+        const waits = new Set<string>();
+        const isSettled = this.settlePending(key, waits);
+        this.settleAll(waits);
+        afterEach();
+        return !isSettled;
+      });
+    }
+    return left;
   }
 
   private factsAt(place: RecordPlace): RecordFacts {
     return this.shelf.read(place, (record) => factsOf(record, "", () => {}));
   }
 
-  /** Whether it waits no longer; what waits for it may come to an end then too. Those that tell nothing may be passed over. */
-  private settlePending(captureKey: CaptureKey, waits: Set<string>, evenSilent = true): boolean {
+  /** Whether it waits no longer; what waits for it may come to an end then too. */
+  private settlePending(captureKey: CaptureKey, waits: Set<string>): boolean {
     const { catalogue } = this;
     const row = catalogue.capture(captureKey);
     if (row === undefined || row.digest !== undefined) return true;
     const facts = this.factsAt(row.place);
-    if (!evenSilent && isSilent(facts.capture!)) return false;
     const key = archiveKey(facts.uri);
-    const resolved = this.resolve(facts.capture!, key, timeOf(captureKey), row.source);
+    const resolved = this.originals.find(this.asking(captureKey, key, facts, row));
     if (resolved === undefined) return false;
-    this.settleRevisit(captureKey, key, facts, row, resolved);
-    catalogue.count({ pending: -1 });
     for (const wait of waitsForCapture(key, timeOf(captureKey))) waits.add(wait);
     for (const claim of this.provenClaims(facts.capture!, resolved)) waits.add(waitForClaim(claim));
+    const { digest } = resolved;
+    const mark = this.removalOf(facts);
+    if ((mark !== undefined && catalogue.isRemoved(mark, digest)) || this.isTwice(captureKey, facts, row, digest)) {
+      catalogue.removeCapture(captureKey);
+      return true;
+    }
+    this.settleRevisit(captureKey, key, facts, row, resolved);
+    catalogue.count({ pending: -1 });
     return true;
+  }
+
+  /** Whether another capture is of the same record: as long as both wait, the earlier one counts. */
+  private isTwice(captureKey: CaptureKey, { uri }: RecordFacts, { mark }: CaptureRow, digest?: Buffer): boolean {
+    const there = this.catalogue.capturesAt(urlHash(archiveKey(uri)), timeOf(captureKey));
+    return there.some(({ key, row }) =>
+      digest === undefined
+        ? key < captureKey && row.digest === undefined && row.mark.equals(mark)
+        : key !== captureKey && isSameRecord(row, mark, digest),
+    );
+  }
+
+  /** Lets a revisit wait that has its payload, which it must not have; the key that it is filed under. */
+  unsettle(captureKey: CaptureKey): string {
+    const row = this.catalogue.capture(captureKey)!;
+    const facts = this.factsAt(row.place);
+    this.catalogue.putCapture(captureKey, { ...row, digest: undefined });
+    this.catalogue.count({ pending: 1 });
+    this.addWaits(captureKey, facts);
+    return archiveKey(facts.uri);
   }
 
   /** Records right behind a capture that belong to it. */
@@ -404,18 +360,9 @@ function claimsOf({ sha256, claim, lies, claimsStored }: CaptureFacts): string[]
   return isTrue && claim !== `sha256:${sha256!}` ? [`sha256:${sha256!}`, claim] : [`sha256:${sha256!}`];
 }
 
-function momentClaim(key: string, timeMs: number): string {
-  return `at ${Math.floor(timeMs / 1000)} ${key}`;
-}
-
 /** What a revisit waits for that this capture puts an end to, whatever it held. */
 function waitsForCapture(key: string, timeMs: number): string[] {
   return [waitForCapture(key, timeMs), waitForUrl(key)];
-}
-
-/** What has a date that cannot be read is filed under 1970, and a revisit of ours may refer to it. */
-function referredTime({ isOurs }: CaptureFacts, date: string): number | undefined {
-  return timeOfDate(date) ?? (isOurs === true ? 0 : undefined);
 }
 
 /** One that tells nothing of what it refers to waits for any capture of its own URL. */
@@ -427,17 +374,6 @@ function waitsOf(capture: CaptureFacts, key: string): string[] {
   if (refersTo?.uri !== undefined && timeMs !== undefined) waits.push(waitForCapture(archiveKey(refersTo.uri), timeMs));
   if (waits.length === 0) waits.push(waitForUrl(key));
   return waits;
-}
-
-/** Tells nothing of status and location. One of ours has all that its record had. */
-function isHeadless({ status, profile, isOurs }: CaptureFacts): boolean {
-  return isOurs !== true && (status === undefined || status === 304 || profile === "server-not-modified");
-}
-
-/** Says nothing but "not modified". */
-function isSilent({ claim, refersTo, profile }: CaptureFacts): boolean {
-  const tellsNothing = claim === undefined && refersTo?.uri === undefined && refersTo?.date === undefined;
-  return profile === "server-not-modified" && tellsNothing;
 }
 
 function isOddDate(timeMs: number | undefined, nowMs: number): boolean {

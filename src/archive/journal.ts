@@ -10,7 +10,7 @@ import { urlHash } from "./capture-key.ts";
 import { archiveKey, halfOf, hasSameId, recordMark } from "./capture-row.ts";
 import { type Catalogue } from "./catalogue.ts";
 import { ADOPTED_SOURCES } from "./catalogue-view.ts";
-import { removalMark } from "./removal-mark.ts";
+import { momentClaim, removalMark } from "./removal-mark.ts";
 
 /** A file that became a segment where it lies; the last one of a segment tells where it lies now. */
 export interface AdoptEntry {
@@ -30,6 +30,8 @@ export interface RemovedCapture {
   /** Of the payload; absent for a revisit whose original was not known, and for every revisit that is readmitted. */
   readonly sha256: string | null;
   readonly id: string | null;
+  /** When the file came that it was in; earlier versions did not tell. */
+  readonly added?: string | undefined;
 }
 
 export interface RemoveEntry {
@@ -39,6 +41,12 @@ export interface RemoveEntry {
   /** What was asked for, in words. */
   readonly selection: string;
   readonly captures: readonly RemovedCapture[];
+}
+
+/** A capture that was taken out, and when. */
+export interface RemovedAt {
+  readonly capture: RemovedCapture;
+  readonly removedMs: number;
 }
 
 /** Captures that were removed may come back. */
@@ -89,6 +97,15 @@ export function* readJournal(disk: Disk, path: string, known = 0): Generator<Jou
   }
 }
 
+/** All that was ever removed, in order. */
+export function* readRemovals(disk: Disk, path: string): Generator<RemovedAt> {
+  for (const entry of readJournal(disk, path)) {
+    if (entry.kind !== "remove") continue;
+    const removedMs = timeOfDate(entry.time) ?? 0;
+    for (const capture of entry.captures) yield { capture, removedMs };
+  }
+}
+
 /**
  * Cuts off what was being written when the power went: from the first line on that is none, or has no end. An append is
  * durable before the next one begins, so nothing behind such a line was ever told to be there. Lines that the catalogue
@@ -127,7 +144,7 @@ export function appendJournal(disk: Disk, path: string, entries: readonly Journa
   if (isNew) disk.syncFolder(dirname(path));
 }
 
-/** What captures that were removed leave behind: their keys, which the timeline has still, and halves of their digests. */
+/** What captures that have just been removed leave behind: their keys, which the timeline has still, and halves of their digests. */
 export interface RemovedTraces {
   readonly keys: Set<string>;
   readonly digests: Map<string, Buffer>;
@@ -137,18 +154,13 @@ export interface RemovedTraces {
 export function enterJournal(catalogue: Catalogue, entries: Iterable<JournalEntry>): RemovedTraces {
   const removed: RemovedTraces = { keys: new Set(), digests: new Map() };
   for (const entry of entries) {
-    enterOne(catalogue, entry);
+    enterOne(catalogue, entry, removed);
     catalogue.count({ journal: 1 });
-    if (entry.kind !== "remove") continue;
-    for (const { url, sha256 } of entry.captures) {
-      removed.keys.add(archiveKey(url));
-      if (sha256 !== null) removed.digests.set(sha256, halfOf(sha256));
-    }
   }
   return removed;
 }
 
-function enterOne(catalogue: Catalogue, entry: JournalEntry): void {
+function enterOne(catalogue: Catalogue, entry: JournalEntry, removed: RemovedTraces): void {
   const kind: unknown = entry.kind;
   if (kind !== "adopt" && kind !== "remove" && kind !== "readmit") {
     const message = `the journal has an entry of a kind that this version does not know: ${JSON.stringify(kind)}`;
@@ -172,9 +184,13 @@ function enterOne(catalogue: Catalogue, entry: JournalEntry): void {
       continue;
     }
     catalogue.markRemoved(mark, digest);
+    if (digest !== undefined) catalogue.putClaim(momentClaim(key, timeMs), digest);
     for (const found of catalogue.capturesAt(urlHash(key), timeMs)) {
       const isSame = digest === undefined ? found.row.digest === undefined : found.row.digest?.equals(digest) === true;
-      if (isSame && hasSameId(found.row, recordMark(id ?? undefined, undefined))) catalogue.removeCapture(found.key);
+      if (!isSame || !hasSameId(found.row, recordMark(id ?? undefined, undefined))) continue;
+      catalogue.removeCapture(found.key);
+      removed.keys.add(key);
+      if (sha256 !== null) removed.digests.set(sha256, digest!);
     }
   }
 }

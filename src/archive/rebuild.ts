@@ -50,6 +50,7 @@ class Rebuild {
     );
     await this.enter(files, new Set(own.map(([, { name }]) => name)));
     if (this.failed !== undefined) throw this.failed;
+    core.resolvePatient(this.removed);
     if (this.options.acceptLoss !== true) this.refuseLoss();
     core.complete();
     // Not before: revisits that waited until now may be all that has such a payload.

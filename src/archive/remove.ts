@@ -5,7 +5,7 @@
 import { ArchiveError, formatIso } from "../base/index.ts";
 import { keyRange } from "../url/index.ts";
 import type { ArchiveCore } from "./archive-core.ts";
-import { timeOf, urlHash } from "./capture-key.ts";
+import { momentOf, timeOf, urlHash } from "./capture-key.ts";
 import { CaptureReader } from "./capture-reader.ts";
 import { archiveKey, DIGEST_HALF } from "./capture-row.ts";
 import { type FoundCapture } from "./catalogue-view.ts";
@@ -106,8 +106,10 @@ class Removal {
   private next(from: string | undefined): Chosen[] {
     const portion: Chosen[] = [];
     for (const chosen of select(this.core, this.selection, from)) {
+      // Captures of one moment go together: where they have one payload, the timeline keeps all of them or none.
+      const isFull = portion.length * ROWS_EACH >= this.core.commitChanges;
+      if (isFull && momentOf(chosen.found.key) !== momentOf(portion.at(-1)!.found.key)) break;
       portion.push(chosen);
-      if (portion.length * ROWS_EACH >= this.core.commitChanges) break;
     }
     return portion;
   }
@@ -132,7 +134,9 @@ class Removal {
     const { url, date, id } = this.reader.details(found);
     const rest = digest === undefined ? undefined : this.core.catalogue.anyOriginal(digest)?.digestRest;
     const sha256 = digest === undefined || rest === undefined ? null : Buffer.concat([digest, rest]).toString("hex");
-    return { url, date: date ?? formatIso(found.timeMs), sha256, id: id ?? null };
+    const source = this.core.catalogue.source(found.row.source);
+    const added = source === undefined ? {} : { added: formatIso(source.addedMs) };
+    return { url, date: date ?? formatIso(found.timeMs), sha256, id: id ?? null, ...added };
   }
 }
 

@@ -106,8 +106,8 @@ export class SegmentEntry {
     if (this.indexer.isRemoved(facts)) {
       this.catalogue.markLoose(this.segment);
       this.counts.removed++;
-      if (facts.capture!.sha256 === undefined) return;
       this.indexer.enterRemoved(facts, place);
+      if (facts.capture!.sha256 === undefined) return;
       this.removedDigests.push(halfOf(facts.capture!.sha256));
       return;
     }
@@ -140,6 +140,7 @@ export class SegmentEntry {
     // A revisit of ours had its payload when it came: it is told apart by that, as it was then.
     const isKnowable = sha256 !== undefined || (isOurs === true && there.length > 0);
     const digest = isKnowable ? this.indexer.digestOf(facts) : undefined;
+    if (isKnowable && digest === undefined && this.indexer.isWaiting) return true;
     if (!there.some(({ row }) => isSameRecord(row, mark, digest))) return true;
     this.counts.known++;
     return false;

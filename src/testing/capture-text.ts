@@ -129,6 +129,8 @@ export interface RevisitText {
   readonly brackets?: boolean;
   readonly profile?: string;
   readonly http?: string;
+  /** Absent for one that follows from URI and date. */
+  readonly id?: string;
 }
 
 /** A revisit that some crawler wrote. */
@@ -146,7 +148,7 @@ export function revisitBytes(text: RevisitText): Buffer {
       ...(refersTo.uri === undefined ? [] : [`WARC-Refers-To-Target-URI: ${put(refersTo.uri)}`]),
       ...(refersTo.date === undefined ? [] : [`WARC-Refers-To-Date: ${refersTo.date}`]),
       ...(refersTo.id === undefined ? [] : [`WARC-Refers-To: <${refersTo.id}>`]),
-      `WARC-Record-ID: <${idOf(`revisit ${uri} ${date}`)}>`,
+      `WARC-Record-ID: <${text.id ?? idOf(`revisit ${uri} ${date}`)}>`,
       "Content-Type: application/http; msgtype=response",
     ],
     text.http ?? "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n",
