@@ -243,7 +243,7 @@ export class ArchiveCore implements Disposable {
     const removals = () => readRemovals(disk, paths.journal);
     if (catalogue.state.pending > 0) this.indexer.resolvePatient(() => this.commitWhereDue(), removals);
     this.commit();
-    const late = lateRevisits(catalogue, removed, removals);
+    const late = lateRevisits(catalogue, removed, readJournal(disk, paths.journal));
     if (late.length === 0) return;
     const keys = new Set(late.map(({ key }) => this.indexer.unsettle(key)));
     this.forgetRemoved({ keys, digests: new Map() });

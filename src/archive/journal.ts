@@ -40,6 +40,8 @@ export interface RemoveEntry {
   readonly reason: string;
   /** What was asked for, in words. */
   readonly selection: string;
+  /** The number of the last file that had been added by then; earlier versions did not tell. */
+  readonly lastSource?: number | undefined;
   readonly captures: readonly RemovedCapture[];
 }
 

@@ -156,3 +156,62 @@ it("a record with a payload is not taken for the revisit with its id that waits 
     expect(await diagnose(disk)).toEqual([]);
   }
 });
+
+it.each([
+  ["was added", "before"],
+  ["was added", "after"],
+  ["was adopted", "before"],
+  ["was adopted", "after"],
+] as const)("a revisit that %s %s its payload was removed, whatever the clock said", async (way, when) => {
+  const disk = new ForgetfulDisk();
+  const revisit = revisitBytes({ uri: PAGE, date: DATE, digest: formatDigest(digestOf("sha1", ONE)) });
+  let nowMs = Date.UTC(2026, 0, 1);
+  // Each time the clock is asked, it is set back by a day.
+  const clock = { now: () => (nowMs -= 86_400_000) };
+  const enter = async () => {
+    await using writer = openWriter(disk, { clock });
+    const input = makeInput(disk, [revisit]);
+    if (way === "was added") await writer.add([input]);
+    else await writer.adopt([input]);
+  };
+  {
+    await using writer = openWriter(disk, { clock });
+    await writer.add([makeInput(disk, [captureBytes({ uri: "http://a.example/", date: DATE, payload: ONE })])]);
+  }
+  if (when === "before") await enter();
+  {
+    await using writer = openWriter(disk, { clock });
+    await writer.remove({ url: "http://a.example/" }, { reason });
+  }
+  if (when === "after") await enter();
+  const expected = [when === "before" ? ONE : null];
+  expect(await payloads(disk)).toEqual(expected);
+  await rebuild(disk);
+  expect(await payloads(disk)).toEqual(expected);
+  {
+    await using writer = openWriter(disk);
+    writer.compact();
+  }
+  expect(await payloads(disk)).toEqual(expected);
+  expect(await diagnose(disk)).toEqual([]);
+});
+
+it("a capture that a revisit stands for, which says nothing but that nothing has changed", async () => {
+  const disk = new ForgetfulDisk();
+  const timeMs = Date.parse(DATE);
+  {
+    await using writer = openWriter(disk);
+    for (const record of [
+      captureBytes({ uri: PAGE, date: "2020-01-01T00:00:00Z", payload: ONE }),
+      captureBytes({ uri: PAGE, date: DATE, payload: TWO }),
+      revisitBytes({ uri: PAGE, date: "2020-01-06T00:00:00Z", profile: NOT_MODIFIED, http: "" }),
+    ])
+      await writer.add([makeInput(disk, [record])]);
+    await writer.remove({ url: PAGE, fromMs: timeMs, toMs: timeMs }, { reason });
+    writer.compact();
+  }
+  expect(await payloads(disk)).toEqual([ONE, TWO]);
+  await rebuild(disk);
+  expect(await payloads(disk)).toEqual([ONE, TWO]);
+  expect(await diagnose(disk)).toEqual([]);
+});

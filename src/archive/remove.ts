@@ -92,6 +92,7 @@ class Removal {
       time: formatIso(clock.now()),
       reason: this.options.reason,
       selection: inWords(this.selection),
+      lastSource: catalogue.lastOwnSource(),
     } as const;
     for (let from: string | undefined; ; ) {
       const portion = this.next(from);
