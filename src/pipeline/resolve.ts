@@ -11,11 +11,12 @@ import {
   createHasher,
   type Digest,
   type DigestAlgorithm,
+  digestOf,
   formatDigest,
   type Warning,
 } from "../base/index.ts";
 import { payloadOf, scanRecord, type WarcRecord } from "../warc/index.ts";
-import { MANIFEST_WIDTH, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
+import { MANIFEST_WIDTH, type ManifestLine, parseColumns, splitLine } from "./manifest-line.ts";
 import type { RecordFetcher } from "./record-fetcher.ts";
 import { type Examination, examineRecord } from "./reversal.ts";
 
@@ -23,7 +24,7 @@ import { type Examination, examineRecord } from "./reversal.ts";
 const HELD_SIZE_MAX = 8 << 20;
 const HELD_TOTAL_MAX = 64 << 20;
 /** Records with these flags are neither originals nor copies, so nobody has to compare them. */
-const LEFT_OUT = ["truncated", "segmented", "damaged", "empty", "revisit"] as const;
+const LEFT_OUT: ReadonlySet<string> = new Set(["truncated", "segmented", "damaged", "empty", "revisit"]);
 
 /** Payloads that are equal, one of them at hand. */
 interface PayloadClass {
@@ -65,11 +66,12 @@ export class Resolver {
     let digest: string | undefined;
     /** Of the line before, whether that was compared or not. */
     let last = "";
-    /** The first of a group: read only when there is a second. */
-    let first: ManifestLine | undefined;
-    let waiting: string | undefined;
+    /** The first of a group: its record is read only when there is a second. */
+    let waiting: GivenLine | undefined;
     for (const text of lines) {
-      const line = parseManifestLine(text, place);
+      const columns = splitLine(text, place);
+      const line = parseColumns(columns, place);
+      const given = { text, columns, line };
       if (isLeftOut(line)) {
         if (line.digest !== undefined && line.digest > last) {
           last = line.digest;
@@ -78,7 +80,7 @@ export class Resolver {
         }
         // The first of its digest waits for another that it has to be compared with.
         if (waiting !== undefined) this.isOrdered = false;
-        yield extend(text, "-", []);
+        yield extend(given, "-", []);
         continue;
       }
       if (line.digest! < last) throw notSorted(place, line);
@@ -88,31 +90,31 @@ export class Resolver {
         this.classes = [];
         this.heldTotal = 0;
         digest = line.digest;
-        first = line;
-        waiting = text;
+        waiting = given;
         continue;
       }
       if (waiting !== undefined) {
-        yield this.classify(first!, waiting, true);
+        yield this.classify(waiting, true);
         waiting = undefined;
       }
-      yield this.classify(line, text, false);
+      yield this.classify(given, false);
     }
     if (waiting !== undefined) yield extend(waiting, "0", []);
   }
 
-  private classify(line: ManifestLine, text: string, isFirst: boolean): string {
+  private classify(given: GivenLine, isFirst: boolean): string {
+    const { line } = given;
     try {
       const small = line.payloadSize! <= this.heldSizeMax;
       const { extension, flags } = small ? this.classifyHeld(line, isFirst) : this.classifyStreaming(line);
       if (extension > 0) this.isOrdered = false;
       if (extension > 0 && this.classes[extension]!.first === line) this.collisions++;
-      return extend(text, String(extension), flags);
+      return extend(given, String(extension), flags);
     } catch (error) {
       // A full disk is no fault of the record.
       if (!(error instanceof ArchiveError) || error.code === "HT_NO_SPACE") throw error;
       this.onWarning({ code: error.code, message: error.message, file: line.file, offset: line.offset });
-      return extend(text, "-", ["damaged"]);
+      return extend(given, "-", ["damaged"]);
     }
   }
 
@@ -135,9 +137,9 @@ export class Resolver {
         return { examination: undefined, extension: classify() };
       }
       // Equal payloads have equal digests: that of the first is enough for all.
-      const payloadDigest = (algorithm: DigestAlgorithm) => this.digestOfClass(classify(), pieces, algorithm);
-      const plain = line.framing === "plain" ? { payloadDigest } : {};
-      return { examination: examineRecord(record, { onPayload, ...plain }), extension: classify() };
+      const known = (algorithm: DigestAlgorithm) => this.digestOfClass(classify(), pieces, algorithm);
+      const payloadDigest = line.framing === "plain" ? known : undefined;
+      return { examination: examineRecord(record, { onPayload, payloadDigest }), extension: classify() };
     });
     return { extension: result.extension, flags: flagsOf(result.examination, odd) };
   }
@@ -146,9 +148,7 @@ export class Resolver {
     const { digests } = this.classes[extension]!;
     let digest = digests.get(algorithm);
     if (digest === undefined) {
-      const hasher = createHasher(algorithm);
-      for (const piece of pieces) hasher.update(piece);
-      digest = hasher.finish();
+      digest = pieces.length === 1 ? digestOf(algorithm, pieces[0]!) : digestOfPieces(algorithm, pieces);
       digests.set(algorithm, digest);
     }
     return digest;
@@ -197,6 +197,18 @@ export class Resolver {
   }
 }
 
+function digestOfPieces(algorithm: DigestAlgorithm, pieces: readonly Uint8Array[]): Digest {
+  const hasher = createHasher(algorithm);
+  for (const piece of pieces) hasher.update(piece);
+  return hasher.finish();
+}
+
+interface GivenLine {
+  readonly text: string;
+  readonly columns: readonly string[];
+  readonly line: ManifestLine;
+}
+
 interface Classified {
   readonly extension: number;
   readonly flags: readonly string[];
@@ -207,7 +219,7 @@ function isLeftOut(line: ManifestLine): boolean {
     line.length === undefined ||
     line.digest === undefined ||
     line.payloadSize === undefined ||
-    LEFT_OUT.some((flag) => line.flags.includes(flag))
+    line.flags.some((flag) => LEFT_OUT.has(flag))
   );
 }
 
@@ -261,10 +273,11 @@ function flagsOf(examination: Examination | undefined, odd: boolean): string[] {
 }
 
 /** The line with more flags, and the extension behind them. Columns that were behind the flags are made anew. */
-function extend(text: string, extension: string, flags: readonly string[]): string {
-  const columns = text.split("\t");
-  const before = columns.length <= MANIFEST_WIDTH ? text : columns.slice(0, MANIFEST_WIDTH).join("\t");
-  const added = flags.map((flag) => `,${flag}`).join("");
+function extend({ text, columns }: GivenLine, extension: string, flags: readonly string[]): string {
+  let added = "";
+  for (const flag of flags) added += `,${flag}`;
+  if (columns.length === MANIFEST_WIDTH) return `${text}${added}\t${extension}`;
+  const before = columns.slice(0, MANIFEST_WIDTH).join("\t");
   const rest = columns.slice(MANIFEST_WIDTH + 1).map((column) => `\t${column}`);
   return `${before}${added}\t${extension}${rest.join("")}`;
 }

@@ -15,6 +15,7 @@ import {
   CHUNKS_FIELD,
   ChunkLayoutTracker,
   draftRevisit,
+  type HttpHead,
   judgeDigest,
   parseHttpHead,
   REPLACED_FIELD,
@@ -58,26 +59,29 @@ export interface ExamineOptions {
 /** Reads the record to its end. */
 export function examineRecord(record: WarcRecord, options: ExamineOptions = {}): Examination {
   const { onPayload, payloadDigest, also, revisitDigest } = options;
+  const { block } = record;
   const whole = new WholeDigest(record);
-  const layout = new StoredBody(record);
+  // A block that is all there need not be followed piece by piece.
+  const layout = block === undefined ? new StoredBody(record) : undefined;
   const blockAlgorithm = claimedAlgorithm(record.blockDigest);
   const payloadAlgorithm = claimedAlgorithm(record.payloadDigest);
   const judgedBy = payloadAlgorithm === undefined || payloadDigest !== undefined ? [] : [payloadAlgorithm];
   const scan = scanRecord(record, {
     block: blockAlgorithm === undefined ? [] : [blockAlgorithm],
     payload: also === undefined || judgedBy.includes(also) ? judgedBy : [...judgedBy, also],
-    ...(judgedBy.length === 0 ? {} : { stored: judgedBy }),
-    ...(onPayload === undefined ? {} : { onPayload }),
+    stored: judgedBy.length === 0 ? undefined : judgedBy,
+    onPayload,
     onBlock: (bytes) => {
       whole.update(bytes);
-      layout.push(bytes);
+      layout?.push(bytes);
     },
   });
   const told = payloadAlgorithm === undefined ? undefined : payloadDigest?.(payloadAlgorithm);
-  const judged = told === undefined ? scan : { ...scan, payloadDigests: [told], storedDigests: [told] };
+  const judged = told === undefined ? scan : { payloadDigests: [told], storedDigests: [told] };
   const verdict = judgeDigest(record.payloadDigest, judged);
   const storedDigest = verdict === "stored" ? record.payloadDigest : undefined;
-  const chunks = scan.framing === "chunked" ? layout.finish() : undefined;
+  const chunks =
+    scan.framing === "chunked" ? (block === undefined ? layout!.finish() : layoutOf(block, scan.http!)) : undefined;
   const replaced = { digest: whole.finish(), chunks };
   const holds = verdict === "transferred" || verdict === "stored" || verdict === "absent";
   const cut = scan.framing === "plain" || chunks !== undefined;
@@ -138,6 +142,13 @@ function soundDraft(
   const type = record.headers.get("warc-type") ?? "";
   const back = replacedHead(draft.before, type, scan.blockSize, () => scan.blockDigests[0]);
   return back === record.headers.text ? draft : undefined;
+}
+
+/** How the chunked body in a block is cut; absent where it is not cut plainly. */
+function layoutOf(block: Uint8Array, http: HttpHead): string | undefined {
+  const tracker = new ChunkLayoutTracker();
+  tracker.push(block.subarray(http.text.length));
+  return tracker.finish();
 }
 
 /** Follows a chunked body behind its HTTP header. */

@@ -60,6 +60,7 @@ export class FieldBlock {
   /** For each field: start of its name, end of its name, start and end of its value (folded lines included). */
   private spans: number[] | undefined;
   private oddities = 0;
+  private isAscii: boolean | undefined;
 
   /** `from` is where the fields begin, behind a version or status line. */
   constructor(text: string, from = 0) {
@@ -114,7 +115,10 @@ export class FieldBlock {
     while (from < to && isSpace(text.charCodeAt(from))) from++;
     while (from < to && isSpace(text.charCodeAt(to - 1))) to--;
     const raw = text.slice(from, to);
-    return decodeText(raw.includes("\n") ? unfold(raw) : raw);
+    const value = raw.includes("\n") ? unfold(raw) : raw;
+    // Most headers have nothing to decode, which is found out once for all fields.
+    this.isAscii ??= !NON_ASCII.test(text);
+    return this.isAscii ? value : decodeText(value);
   }
 
   /** The first field of that name (given in small letters), without blanks around it. */

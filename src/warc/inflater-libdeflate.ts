@@ -57,8 +57,9 @@ class Libdeflate implements MemberInflater {
 
   inflate(input: Buffer, from: number, to: number, output: Buffer, at: number, limit: number): MemberVerdict {
     const { decompress, decompressor, takenCount, givenCount } = this;
-    const source = input.subarray(from, to);
-    const room = output.subarray(at, limit);
+    // A view costs about as much as the call itself.
+    const source = from === 0 && to === input.length ? input : input.subarray(from, to);
+    const room = at === 0 && limit === output.length ? output : output.subarray(at, limit);
     const result = decompress(decompressor, source, source.length, room, room.length, takenCount, givenCount);
     return result === SUCCESS ? "whole" : result === INSUFFICIENT_SPACE ? "no room" : "broken";
   }

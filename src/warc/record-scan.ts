@@ -17,14 +17,14 @@ import { type HttpHead, parseHttpHead, saysChunked } from "./http-head.ts";
 import type { WarcRecord } from "./record.ts";
 
 export interface ScanRequest {
-  readonly block?: readonly DigestAlgorithm[];
+  readonly block?: readonly DigestAlgorithm[] | undefined;
   /** Of the payload, transfer-decoded. */
-  readonly payload?: readonly DigestAlgorithm[];
+  readonly payload?: readonly DigestAlgorithm[] | undefined;
   /** Of the payload as stored, chunk markers and all; computed only where that differs. */
-  readonly stored?: readonly DigestAlgorithm[];
+  readonly stored?: readonly DigestAlgorithm[] | undefined;
   /** Gets the block piece by piece, and the payload; views are valid during the call. */
-  readonly onBlock?: (bytes: Uint8Array) => void;
-  readonly onPayload?: (bytes: Uint8Array) => void;
+  readonly onBlock?: ((bytes: Uint8Array) => void) | undefined;
+  readonly onPayload?: ((bytes: Uint8Array) => void) | undefined;
 }
 
 export type Framing = "plain" | "chunked";
@@ -180,7 +180,10 @@ class RecordScanner {
 export type DigestVerdict = "transferred" | "stored" | "mismatch" | "unknown" | "absent";
 
 /** Compares a digest in a header with those computed in the same algorithm. */
-export function judgeDigest(claim: string | undefined, scan: RecordScan): DigestVerdict {
+export function judgeDigest(
+  claim: string | undefined,
+  scan: Pick<RecordScan, "payloadDigests" | "storedDigests">,
+): DigestVerdict {
   if (claim === undefined) return "absent";
   const digest = parseDigest(claim);
   if (digest === undefined) return "unknown";

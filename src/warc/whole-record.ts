@@ -18,12 +18,14 @@ const TRAILER_SIZE = 8;
 export class WholeRecords implements RecordSource {
   private readonly inflater: Inflater = createInflater();
   private readonly room: Buffer;
+  private readonly exactRoom: Buffer;
   private current: { record: WarcRecord; content: Buffer; block: Buffer; raw: Buffer; isRead: boolean } | undefined;
 
   /** Records up to `sizeMax` bytes, decoded. */
   constructor(sizeMax: number) {
     // The inflater sees an end only where room is left over behind it.
     this.room = Buffer.allocUnsafeSlow(sizeMax + 1);
+    this.exactRoom = this.room.subarray(0, sizeMax);
   }
 
   /** The record that `raw` is; absent where it is anything else. It is gone with the next call. */
@@ -35,9 +37,10 @@ export class WholeRecords implements RecordSource {
     if (headEnd === undefined) return undefined;
     const head = parseWarcHead(content, 0, headEnd);
     const blockEnd = content.length - SEPARATOR.length;
-    const isExact = head.blockSize === blockEnd - headEnd && SEPARATOR.equals(content.subarray(blockEnd));
+    const isExact = head.blockSize === blockEnd - headEnd && isSeparator(content, blockEnd);
     if (!isExact || !head.crlf || head.headers.oddLineCount > 0) return undefined;
-    const record = new WarcRecord(this, { ...place, inner: undefined }, head, head.blockSize);
+    const { file, offset } = place;
+    const record = new WarcRecord(this, { file, offset, inner: undefined }, head, head.blockSize);
     this.current = { record, content, block: content.subarray(headEnd, blockEnd), raw, isRead: false };
     return record;
   }
@@ -46,7 +49,7 @@ export class WholeRecords implements RecordSource {
     const { room, inflater } = this;
     const accelerator = takeAccelerator(raw.length);
     if (accelerator !== undefined) {
-      const isWhole = accelerator.inflate(raw, 0, raw.length, room, 0, room.length - 1) === "whole";
+      const isWhole = accelerator.inflate(raw, 0, raw.length, this.exactRoom, 0, this.exactRoom.length) === "whole";
       return isWhole && accelerator.taken === raw.length ? room.subarray(0, accelerator.given) : undefined;
     }
     const headerSize = gzipHeaderSize(raw, 0, raw.length);
@@ -93,4 +96,8 @@ export class WholeRecords implements RecordSource {
     const own = this.of(record);
     return own === undefined ? undefined : record.offset + own.raw.length;
   }
+}
+
+function isSeparator(content: Uint8Array, at: number): boolean {
+  return SEPARATOR.every((byte, i) => content[at + i] === byte);
 }
