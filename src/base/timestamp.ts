@@ -46,15 +46,25 @@ const ISO =
 function parsePlainIso(text: string): number | undefined {
   if (text.length !== 20 || text[4] !== "-" || text[7] !== "-" || text[10] !== "T") return undefined;
   if (text[13] !== ":" || text[16] !== ":" || text[19] !== "Z") return undefined;
-  const pair = (at: number) => {
-    const [tens, ones] = [text.charCodeAt(at) - 48, text.charCodeAt(at + 1) - 48];
-    return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? 10 * tens + ones : Number.NaN;
-  };
-  const [year, month, day] = [100 * pair(0) + pair(2), pair(5), pair(8)];
-  const [hour, minute, second] = [pair(11), pair(14), pair(17)];
-  const isNumber = !Number.isNaN(year + month + day + hour + minute + second);
-  return isNumber ? toTime(year, month, day, hour, minute, second, 0) : undefined;
+  const year = 100 * pairAt(text, 0) + pairAt(text, 2);
+  const month = pairAt(text, 5);
+  const day = pairAt(text, 8);
+  const hour = pairAt(text, 11);
+  const minute = pairAt(text, 14);
+  const second = pairAt(text, 17);
+  return year < 0 || Math.min(month, day, hour, minute, second) < 0
+    ? undefined
+    : toTime(year, month, day, hour, minute, second, 0);
 }
+
+/** The number of two digits; far below zero where they are none. */
+function pairAt(text: string, at: number): number {
+  const tens = text.charCodeAt(at) - 48;
+  const ones = text.charCodeAt(at + 1) - 48;
+  return tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9 ? 10 * tens + ones : NO_PAIR;
+}
+
+const NO_PAIR = -1_000_000;
 
 /** A time in ISO 8601, from a year to nanoseconds (which are cut to milliseconds); without a zone it is UTC. */
 export function parseIso(text: string): number | undefined {

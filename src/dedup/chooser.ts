@@ -36,8 +36,8 @@ export class OriginalChooser<C extends Candidate> {
   }
 
   decide(candidate: C): Decision<C> {
-    const key = keyOf(candidate);
-    const held = this.held.get(key) ?? this.held.get(keyOf({ ...candidate, payloadSize: undefined }));
+    const key = keyOf(candidate.framing, candidate.payloadSize);
+    const held = this.held.get(key) ?? this.held.get(keyOf(candidate.framing, undefined));
     if (held !== undefined && this.rules.isInReach(held.original, candidate)) {
       const reason = this.rules.whyKept(held.original, candidate);
       if (reason !== undefined) return { kind: "kept", reason };
@@ -51,6 +51,6 @@ export class OriginalChooser<C extends Candidate> {
   }
 }
 
-function keyOf({ framing, payloadSize }: Pick<Candidate, "framing" | "payloadSize">): string {
+function keyOf(framing: string | undefined, payloadSize: number | undefined): string {
   return `${framing ?? ""} ${payloadSize ?? ""}`;
 }

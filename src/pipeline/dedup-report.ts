@@ -37,19 +37,17 @@ export class PlanFigures {
 
   /** Counts what became of the copies of one file: they come in order of their places, as the entries of its ledger do. */
   addRewritten(copies: Iterable<string>, ledger: Ledger | undefined): void {
-    const replaced = ledger?.entries[Symbol.iterator]();
-    const left = ledger?.left[Symbol.iterator]();
-    let entry = take(replaced);
-    let stayed = take(left);
+    const fates = ledger?.fates[Symbol.iterator]();
+    let fate = take(fates);
     for (const text of copies) {
       const line = parseManifestLine(text, "copies.tsv");
-      if (entry?.inputOffset === line.offset) {
-        this.statistics.addRewritten(line, entry.inputLength, entry.outputLength);
-        entry = take(replaced);
-      } else if (stayed?.inputOffset === line.offset) {
-        this.statistics.addLeft(line, stayed.reason);
-        stayed = take(left);
-      } else this.statistics.addLeft(line, "file-left");
+      if (fate?.inputOffset !== line.offset) {
+        this.statistics.addLeft(line, "file-left");
+        continue;
+      }
+      if ("reason" in fate) this.statistics.addLeft(line, fate.reason);
+      else this.statistics.addRewritten(line, fate.inputLength, fate.outputLength);
+      fate = take(fates);
     }
   }
 

@@ -90,6 +90,8 @@ export interface Ledger {
   readonly entries: Iterable<LedgerEntry>;
   /** Copies of the plan that stayed as they are. */
   readonly left: Iterable<LeftRecord>;
+  /** Both, in the order of their places. */
+  readonly fates: Iterable<LedgerEntry | LeftRecord>;
 }
 
 /** A copy of the plan that stayed as it is, and why; its line begins with a number sign. */
@@ -109,7 +111,7 @@ export function readLedger(disk: Disk, path: string): Ledger | undefined {
   if (disk.stat(path) === undefined) return undefined;
   const [first] = readTextLines(disk, path);
   const head = parseHead(first ?? "", path);
-  return { head, entries: readEntries(disk, path), left: readLeft(disk, path) };
+  return { head, entries: readEntries(disk, path), left: readLeft(disk, path), fates: readFates(disk, path) };
 }
 
 function* readBody(disk: Disk, path: string): Generator<string> {
@@ -126,10 +128,22 @@ function* readEntries(disk: Disk, path: string): Generator<LedgerEntry> {
 
 function* readLeft(disk: Disk, path: string): Generator<LeftRecord> {
   for (const line of readBody(disk, path)) {
-    if (!isRemark(line)) continue;
-    const [mark, offset, reason] = line.split("\t");
-    if (mark === LEFT_MARK) yield { inputOffset: Number(offset), reason: reason ?? "" };
+    const left = isRemark(line) ? parseLeft(line) : undefined;
+    if (left !== undefined) yield left;
   }
+}
+
+function* readFates(disk: Disk, path: string): Generator<LedgerEntry | LeftRecord> {
+  for (const line of readBody(disk, path)) {
+    const fate = isRemark(line) ? parseLeft(line) : parseEntry(line, path);
+    if (fate !== undefined) yield fate;
+  }
+}
+
+/** Absent where the remark is another. */
+function parseLeft(line: string): LeftRecord | undefined {
+  const [mark, offset, reason] = line.split("\t");
+  return mark === LEFT_MARK ? { inputOffset: Number(offset), reason: reason ?? "" } : undefined;
 }
 
 /** Lines that begin with a number sign are no entries. */

@@ -148,34 +148,38 @@ export function parseManifestLine(line: string, place: string): ManifestLine {
 
 /** The same from the columns that `splitLine` gave. */
 export function parseColumns(c: readonly string[], place: string): ManifestLine {
-  const number = (column: number) => numberOf(c, column, place);
-  const offset = number(Column.offset);
+  const offset = numberOf(c, Column.offset, place);
   if (offset === undefined) throw new ArchiveError("HT_USAGE", `${place}: no offset`);
+  const flags = c[Column.flags]!;
+  return {
+    file: c[Column.file]!,
+    offset,
+    length: numberOf(c, Column.length, place),
+    uri: text(c[Column.uri]),
+    date: text(c[Column.date]),
+    digest: text(c[Column.digest]),
+    payloadSize: numberOf(c, Column.payloadSize, place),
+    status: numberOf(c, Column.status, place),
+    mime: text(c[Column.mime]),
+    framing: text(c[Column.framing]) as Framing | undefined,
+    id: text(c[Column.id]),
+    flags: flags === "-" ? [] : flags.includes(",") ? flags.split(",") : [flags],
+    extension: numberOf(c, Column.extension, place),
+    copy: numberOf(c, Column.copy, place),
+    original: c.length > Column.originalUri ? originalOf(c, place) : undefined,
+  };
+}
+
+function originalOf(c: readonly string[], place: string): OriginalPlace | undefined {
   const original: OriginalPlace = {
     uri: text(c[Column.originalUri]),
     date: text(c[Column.originalDate]),
     id: text(c[Column.originalId]),
     file: text(c[Column.originalFile]),
-    offset: number(Column.originalOffset),
+    offset: numberOf(c, Column.originalOffset, place),
   };
   const refers = original.uri !== undefined || original.date !== undefined || original.id !== undefined;
-  return {
-    file: c[Column.file]!,
-    offset,
-    length: number(Column.length),
-    uri: text(c[Column.uri]),
-    date: text(c[Column.date]),
-    digest: text(c[Column.digest]),
-    payloadSize: number(Column.payloadSize),
-    status: number(Column.status),
-    mime: text(c[Column.mime]),
-    framing: text(c[Column.framing]) as Framing | undefined,
-    id: text(c[Column.id]),
-    flags: text(c[Column.flags])?.split(",") ?? [],
-    extension: number(Column.extension),
-    copy: number(Column.copy),
-    original: refers ? original : undefined,
-  };
+  return refers ? original : undefined;
 }
 
 /** The line without its line end; columns that nothing is known of are left out at its end. */
@@ -215,8 +219,9 @@ export function formatPlanColumns({ copy, original }: ManifestLine): string {
 
 /** A flag with a value, as in `inner:512`; absent where the line does not have it. */
 export function flagValue(line: ManifestLine, name: string): string | undefined {
-  const flag = line.flags.find((candidate) => candidate.startsWith(`${name}:`));
-  return flag?.slice(name.length + 1);
+  const mark = `${name}:`;
+  const flag = line.flags.find((candidate) => candidate.startsWith(mark));
+  return flag?.slice(mark.length);
 }
 
 /** The algorithm in which the payload was taken. */

@@ -28,9 +28,9 @@ export function* takePlan(
   let number = 0;
   for (const text of readGivenLines(disk, path)) {
     const line = parseManifestLine(text, `${path}:${++number}`);
-    const input = names.find(line.file);
-    if (input === undefined) continue;
-    const file = formatColumn(input.name);
+    const named = names.find(line.file);
+    if (named === undefined) continue;
+    const { column: file } = named;
     const taken = take(file === line.file ? line : { ...line, file }, names, sight);
     yield { line: taken, text: taken === line ? text : formatManifestLine(taken) };
   }
@@ -44,27 +44,34 @@ export async function loadSight(disk: Disk, inputs: readonly Input[]): Promise<v
 
 function take(line: ManifestLine, names: PlanNames, sight: OriginalSight | undefined): ManifestLine {
   const { original } = line;
-  const input = original?.file === undefined ? undefined : names.find(original.file);
-  if (original === undefined || input === undefined) return line;
-  const file = formatColumn(input.name);
+  const named = original?.file === undefined ? undefined : names.find(original.file);
+  if (original === undefined || named === undefined) return line;
+  const { input, column: file } = named;
   const taken = file === original.file ? line : { ...line, original: { ...original, file } };
   if ((line.copy ?? 0) < 2 || sight === undefined || sight.holds(taken, input)) return taken;
   return { ...line, copy: undefined, original: undefined, flags: [...line.flags, "kept:original-missing"] };
 }
 
+interface NamedInput {
+  readonly input: Input;
+  /** Its name as a column. */
+  readonly column: string;
+}
+
 /** The inputs by the names that manifests have, and by their base names where these are theirs alone. */
 class PlanNames {
-  private readonly inputs = new Map<string, Input | undefined>();
+  private readonly inputs = new Map<string, NamedInput | undefined>();
 
   constructor(inputs: readonly Input[]) {
-    for (const input of inputs) {
-      const base = basename(formatColumn(input.name));
+    const named = inputs.map((input): NamedInput => ({ input, column: formatColumn(input.name) }));
+    for (const input of named) {
+      const base = basename(input.column);
       this.inputs.set(base, this.inputs.has(base) ? undefined : input);
     }
-    for (const input of inputs) this.inputs.set(formatColumn(input.name), input);
+    for (const input of named) this.inputs.set(input.column, input);
   }
 
-  find(name: string): Input | undefined {
+  find(name: string): NamedInput | undefined {
     return this.inputs.get(name) ?? this.inputs.get(basename(name));
   }
 }

@@ -210,7 +210,8 @@ export class Planner implements Disposable {
     if (planned === undefined) return undefined;
     // Most lines stay as they are, and get their columns behind those of `resolve`.
     const isLonger = columns.length === RESOLVED_WIDTH && planned.line.flags === line.flags;
-    return { ...planned, text: isLonger ? text + formatPlanColumns(planned.line) : formatManifestLine(planned.line) };
+    const own = isLonger ? text + formatPlanColumns(planned.line) : formatManifestLine(planned.line);
+    return { line: planned.line, decision: planned.decision, text: own };
   }
 
   private groupOf(line: ManifestLine): string {
@@ -250,7 +251,7 @@ export class Planner implements Disposable {
       known: flags.includes(KNOWN_FLAG),
       // An ARC file has no revisits, and a WACZ cannot be changed in one place.
       fixed: flags.includes("arc") || line.file.includes("!") || isUrl(line.file),
-      referred: namesOf({ uri, date, id }).some((name) => this.referred.has(name)),
+      referred: this.referred.size > 0 && namesOf({ uri, date, id }).some((name) => this.referred.has(name)),
       ambiguous: key !== undefined && this.ambiguous.has(key),
     };
   }

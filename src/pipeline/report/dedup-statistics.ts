@@ -68,6 +68,7 @@ export class DedupStatistics {
   private readonly years = new BoundedShares(YEARS_MAX);
   private readonly kept = new BoundedShares(REASONS_MAX);
   private readonly left = new BoundedShares(REASONS_MAX);
+  private year = yearAround(0);
   private readonly copies = new CopyCounter();
   private readonly files: TopList<FileRow>;
   private readonly otherFiles: Mutable<OtherFiles> = {
@@ -182,7 +183,15 @@ export class DedupStatistics {
   private addShare(line: ManifestLine, share: Share): void {
     this.mimes.of(line.mime ?? NONE).add(share);
     this.hosts.of(hostOfUri(line.uri)).add(share);
-    this.years.of(yearOf(line.date)).add(share);
+    this.years.of(this.yearOf(line.date)).add(share);
+  }
+
+  /** Most dates are of the year of the one before. */
+  private yearOf(date: string | undefined): string {
+    const timeMs = date === undefined ? undefined : (parseIso(date) ?? parseTimestamp(date));
+    if (timeMs === undefined) return NONE;
+    if (timeMs < this.year.start || timeMs >= this.year.end) this.year = yearAround(timeMs);
+    return this.year.name;
   }
 
   private dropFile(row: FileRow): void {
@@ -247,9 +256,11 @@ function hostOfUri(uri: string | undefined): string {
   return hostOf(urlKey(uri, { stripWww: false })) ?? NONE;
 }
 
-function yearOf(date: string | undefined): string {
-  const timeMs = date === undefined ? undefined : (parseIso(date) ?? parseTimestamp(date));
-  return timeMs === undefined ? NONE : String(new Date(timeMs).getUTCFullYear()).padStart(4, "0");
+/** The year that a time lies in: its name, and when it begins and ends. */
+function yearAround(timeMs: number): { readonly name: string; readonly start: number; readonly end: number } {
+  const year = new Date(timeMs).getUTCFullYear();
+  const startOf = (value: number) => new Date(0).setUTCFullYear(value, 0, 1);
+  return { name: String(year).padStart(4, "0"), start: startOf(year), end: startOf(year + 1) };
 }
 
 function keepText(text: string): string {
