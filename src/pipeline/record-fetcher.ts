@@ -22,7 +22,7 @@ const WHOLE_SIZE_MAX = 1 << 20;
 export class RecordFetcher implements Disposable {
   private readonly disk: Disk;
   private readonly locator: Locator;
-  /** In order of their last use. */
+  /** In order of their last use, once there are many. */
   private readonly open = new Map<string, OpenFile>();
   /** Records are asked for in any order, and some inputs can only be read forward. */
   private readonly spool: Spool;
@@ -90,6 +90,7 @@ export class RecordFetcher implements Disposable {
   private openFile(name: string): OpenFile {
     const there = this.open.get(name);
     if (there !== undefined) {
+      if (this.open.size < OPEN_MAX) return there;
       this.open.delete(name);
       this.open.set(name, there);
       return there;

@@ -23,6 +23,7 @@ import { type Examination, examineRecord } from "./reversal.ts";
 /** Payloads up to this size are compared in memory, larger ones by reading both at the same time. */
 const HELD_SIZE_MAX = 8 << 20;
 const HELD_TOTAL_MAX = 64 << 20;
+const ROOM_SIZE = 1 << 20;
 /** Records with these flags are neither originals nor copies, so nobody has to compare them. */
 const LEFT_OUT: ReadonlySet<string> = new Set(["truncated", "segmented", "damaged", "empty", "revisit"]);
 
@@ -53,6 +54,8 @@ export class Resolver {
   private readonly heldTotalMax: number;
   private classes: PayloadClass[] = [];
   private heldTotal = 0;
+  /** Where payloads are held; what it has no room for gets its own. */
+  private readonly room = Buffer.allocUnsafeSlow(ROOM_SIZE);
 
   constructor(fetcher: RecordFetcher, options: ResolverOptions = {}) {
     this.fetcher = fetcher;
@@ -166,8 +169,18 @@ export class Resolver {
 
   private begin(line: ManifestLine, payload: Uint8Array | undefined): void {
     const hold = payload !== undefined && this.heldTotal + payload.length <= this.heldTotalMax;
-    if (hold) this.heldTotal += payload.length;
-    this.classes.push({ first: line, payload: hold ? Buffer.from(payload) : undefined, digests: new Map() });
+    const held = hold ? this.hold(payload) : undefined;
+    this.classes.push({ first: line, payload: held, digests: new Map() });
+  }
+
+  /** A copy of a payload, for as long as those of its digest are compared. */
+  private hold(payload: Uint8Array): Buffer {
+    const start = this.heldTotal;
+    this.heldTotal += payload.length;
+    if (this.heldTotal > this.room.length) return Buffer.from(payload);
+    const held = this.room.subarray(start, this.heldTotal);
+    held.set(payload);
+    return held;
   }
 
   private classifyStreaming(line: ManifestLine): Classified {
