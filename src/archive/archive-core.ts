@@ -349,7 +349,7 @@ export class ArchiveCore implements Disposable {
       dropUnused(this.catalogue, digests.values());
       this.segment.sync();
       // What waits to be written is not in a snapshot yet.
-      this.timelineWriter.commit();
+      this.timelineWriter.commitAlone();
       using snapshot: TimelineSnapshot = this.timelineWriter.snapshot();
       this.timelineWriter.remove(lostVisits(this.catalogue, snapshot, keys));
     });
@@ -371,8 +371,10 @@ export class ArchiveCore implements Disposable {
       this.beforeCommit?.();
       this.segment.sync();
       this.putPosition();
-      const { generation } = this.timelineWriter.commit();
-      this.catalogue.commit(generation);
+      this.catalogue.commit(this.timelineWriter.commitAlone().generation);
+      // Not before: until the catalogue names the new commit, readers need the one that it has named so far.
+      const { isChanged, generation } = this.timelineWriter.compactWhereWorth();
+      if (isChanged) this.catalogue.commit(generation);
     });
   }
 

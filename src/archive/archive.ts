@@ -115,8 +115,11 @@ export class Archive implements AsyncDisposable {
       await loadForSegments(catalogue);
       const { timeline: timelineNumber, timelineCommit } = catalogue.state;
       if (timelineCommit > 0 && takesAny) requireTimeline(disk, paths.timeline(timelineNumber));
-      const timeline = openTimeline(disk, paths.timeline(timelineNumber), { cacheBytes: options.cacheBytes });
-      // A writer commits one right after the other; who comes in between looks again. Before the first, both are empty.
+      const { cacheBytes } = options;
+      // A writer commits the timeline first, and may be long, or killed, before the catalogue follows.
+      const wanted = { cacheBytes, generation: timelineCommit };
+      const timeline = openTimeline(disk, paths.timeline(timelineNumber), wanted);
+      // It may have been written anew in between; then the catalogue is about to say so. Before the first, both are empty.
       const { generation, visits } = timeline.info;
       const belongs = generation === timelineCommit || (timelineCommit === 0 && visits === 0);
       if (belongs || takesAny) return new Archive(disk, settings, store, catalogue, timeline, paths.segments);

@@ -67,17 +67,21 @@ export class PageFile {
     return slots.flatMap(({ isBroken }, i) => (isBroken ? [i * SLOT_SIZE] : []));
   }
 
-  /** The newer of the two slots that hold. Throws where neither does, or where the file is shorter than it was then. */
-  readRoot(): Root {
+  /**
+   * The newer of the two slots that hold; where the commit that is asked for is still in the older one, that. Throws where
+   * neither holds, or where the file is shorter than it was then.
+   */
+  readRoot(generation?: number): Root {
     const roots = this.readSlots().flatMap(({ root }) => root ?? []);
     const newest = roots.sort((one, other) => other.generation - one.generation)[0];
     const { path } = this.file;
     if (newest === undefined) {
       throw new ArchiveError("HT_CORRUPT", `${path}: not a timeline, or both of its roots are damaged`, { file: path });
     }
+    const asked = roots.find((root) => root.generation === generation) ?? newest;
     const size = this.file.size();
-    if (newest.end <= size) return newest;
-    throw new ArchiveError("HT_CORRUPT", `${path}:${size}: cut off: ${newest.end} bytes were committed`, {
+    if (asked.end <= size) return asked;
+    throw new ArchiveError("HT_CORRUPT", `${path}:${size}: cut off: ${asked.end} bytes were committed`, {
       file: path,
       offset: size,
     });

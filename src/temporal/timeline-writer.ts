@@ -27,6 +27,12 @@ const DEAD_LEAST = 16 << 20;
 /** By who tidies up, when a fifth of it is dead, and more than this. */
 const TIDY_LEAST = 1 << 20;
 
+/** Whether the file was written anew, and which commit is the last. */
+interface Tidied {
+  readonly isChanged: boolean;
+  readonly generation: number;
+}
+
 export class TimelineWriter implements Disposable {
   private readonly disk: Disk;
   private readonly folder: string;
@@ -130,6 +136,13 @@ export class TimelineWriter implements Disposable {
    * or, where it was the last sync that failed, all of it: `snapshot` shows which. It can be done again in any case.
    */
   commit(): Root {
+    this.commitAlone();
+    this.compactWhereWorth();
+    return this.root;
+  }
+
+  /** The same, after which the commit before is still in the file, for who has to tell others of this one first. */
+  commitAlone(): Root {
     if (this.waiting.length > 0) this.workIn();
     if (this.ahead === undefined) return this.root;
     const next = { ...this.ahead, generation: this.root.generation + 1, end: this.pages.size };
@@ -144,7 +157,6 @@ export class TimelineWriter implements Disposable {
     }
     this.root = next;
     this.ahead = undefined;
-    this.compactWhereWorth();
     return this.root;
   }
 
@@ -152,18 +164,20 @@ export class TimelineWriter implements Disposable {
    * For who is done for a while: writes the file anew where much of it is dead, or whatever is, and says which commit is
    * the last then.
    */
-  tidy(isThorough = false): { readonly isChanged: boolean; readonly generation: number } {
+  tidy(isThorough = false): Tidied {
     const { live, generation } = this.root;
     if (isThorough || this.pages.size - live > Math.max(TIDY_LEAST, live / 4)) this.compactIfPossible();
     return { isChanged: this.root.generation !== generation, generation: this.root.generation };
   }
 
-  private compactWhereWorth(): void {
+  /** The same in the midst of work, where most of it is dead. */
+  compactWhereWorth(): Tidied {
     const { size } = this.pages;
-    const { live } = this.root;
+    const { live, generation } = this.root;
     const isDead = size - live > Math.max(DEAD_LEAST, 2 * live);
-    if (!(isDead || (live > DEAD_LEAST && this.isScattered())) || size < this.compactFrom) return;
-    this.compactIfPossible();
+    const isWorth = isDead || (live > DEAD_LEAST && this.isScattered());
+    if (isWorth && size >= this.compactFrom) this.compactIfPossible();
+    return { isChanged: this.root.generation !== generation, generation: this.root.generation };
   }
 
   /** What was committed stays so where there is no room to write it anew. */

@@ -75,11 +75,16 @@ export function timelineExists(disk: Disk, folder: string): boolean {
   return disk.stat(join(folder, FILE_NAME)) !== undefined;
 }
 
-/** Opens the timeline as of its last commit. HT_NOT_FOUND where there is none. */
-export function openTimeline(disk: Disk, folder: string, options: TimelineOptions = {}): TimelineSnapshot {
+export interface OpenOptions extends TimelineOptions {
+  /** The commit that is wanted, where it is the last one or the one before. */
+  readonly generation?: number | undefined;
+}
+
+/** Opens the timeline as of its last commit, or the one that is wanted. HT_NOT_FOUND where there is none. */
+export function openTimeline(disk: Disk, folder: string, options: OpenOptions = {}): TimelineSnapshot {
   const pages = openFile(disk, folder, "read", options.cacheBytes);
   try {
-    return new TimelineSnapshot(pages, pages.readRoot(), () => pages.close());
+    return new TimelineSnapshot(pages, pages.readRoot(options.generation), () => pages.close());
   } catch (error) {
     pages.close();
     throw error;
