@@ -67,6 +67,11 @@ export class ActiveSegment implements Disposable {
     this.source = { number, row };
   }
 
+  /** Sees to it that there is a segment to append to, though nothing may be appended. */
+  begin(): void {
+    this.room();
+  }
+
   private room(): SegmentWriter {
     const { disk, folder, settings, nextNumber } = this.parts;
     if (this.writer !== undefined && this.writer.end < settings.segmentSizeBytes) return this.writer;

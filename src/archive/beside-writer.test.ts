@@ -1,6 +1,14 @@
 /** Who asks while another one writes: all answers are of one commit, whatever moment it is. */
 import { expect, it } from "vitest";
-import { diagnose, makeInput, openWriter, rebuild, type Visit, visitBytes } from "../testing/archive-fixture.ts";
+import {
+  diagnose,
+  FOLDER,
+  makeInput,
+  openWriter,
+  rebuild,
+  type Visit,
+  visitBytes,
+} from "../testing/archive-fixture.ts";
 import { noise } from "../testing/capture-text.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
 import type { ArchiveWriter } from "./archive-writer.ts";
@@ -57,4 +65,24 @@ it("finds catalogue and timeline as of one commit at any moment of a writer", { 
     expect(await diagnose(left, false), last).toEqual([]);
   }
   expect(count).toBeGreaterThan(50);
+});
+
+it("gives out no number of a segment twice, for who still reads by it", async () => {
+  const disk = new ForgetfulDisk();
+  const segments = () => disk.list(`${FOLDER}/volumes/0/segments`).map(({ name }) => name);
+  const write = async (work: (writer: ArchiveWriter) => unknown) => {
+    await using writer = openWriter(disk);
+    await work(writer);
+  };
+  await write((writer) => writer.add([makeInput(disk, crawlBytes(0))]));
+  const before = segments();
+  await write(async (writer) => {
+    for (let page = 0; page < PAGES; page++) await writer.remove({ url: visitOf(0, page).uri }, { reason: "a test" });
+    writer.compact();
+  });
+  await rebuild(disk);
+  await write((writer) => writer.add([makeInput(disk, crawlBytes(1))]));
+  expect(segments().filter((name) => before.includes(name))).toEqual([]);
+  await write((writer) => writer.compact({ all: true }));
+  expect(await diagnose(disk)).toEqual([]);
 });

@@ -183,6 +183,8 @@ class Compaction {
       isLedTo ||= captures.length > 0 || isOriginal;
     });
     if (isLedTo) return false;
+    // Its number is not given out again: who reads as of an earlier commit would take other records for those in it.
+    if (core.nextSegment() === number + 1) core.segment.begin();
     catalogue.putSegment(number, undefined);
     catalogue.markLoose(number, false);
     core.commit();
