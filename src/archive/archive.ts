@@ -16,6 +16,7 @@ import { loadForSegments } from "./load-zstd.ts";
 import type { OrderedStore } from "./ordered-store.ts";
 import { openRowsToRead } from "./row-store.ts";
 import { RecordShelf } from "./segments.ts";
+import { SharedWhereabouts } from "./whereabouts.ts";
 
 export interface ArchiveOptions {
   readonly cacheBytes?: number | undefined;
@@ -72,6 +73,7 @@ export class Archive implements AsyncDisposable {
   readonly reader: CaptureReader;
   private readonly store: OrderedStore;
   readonly shelf: RecordShelf;
+  private readonly whereabouts: SharedWhereabouts;
 
   /** HT_NOT_FOUND where there is no archive. */
   static async open(disk: Disk, folder: string, options: ArchiveOptions = {}): Promise<Archive> {
@@ -122,7 +124,7 @@ export class Archive implements AsyncDisposable {
       // It may have been written anew in between; then the catalogue is about to say so. Before the first, both are empty.
       const { generation, visits } = timeline.info;
       const belongs = generation === timelineCommit || (timelineCommit === 0 && visits === 0);
-      if (belongs || takesAny) return new Archive(disk, settings, store, catalogue, timeline, paths.segments);
+      if (belongs || takesAny) return new Archive(disk, folder, settings, store, catalogue, timeline);
       timeline[Symbol.dispose]();
       store[Symbol.dispose]();
       return undefined;
@@ -134,18 +136,24 @@ export class Archive implements AsyncDisposable {
 
   private constructor(
     disk: Disk,
+    folder: string,
     settings: ArchiveSettings,
     store: OrderedStore,
     catalogue: CatalogueView,
     timeline: TimelineSnapshot,
-    segments: string,
   ) {
     this.settings = settings;
     this.store = store;
     this.catalogue = catalogue;
     this.timeline = timeline;
-    this.shelf = new RecordShelf(disk, segments, (number) => catalogue.segment(number));
-    this.reader = new CaptureReader(catalogue, this.shelf);
+    this.shelf = new RecordShelf(disk, archivePaths(folder).segments, (number) => catalogue.segment(number));
+    this.whereabouts = new SharedWhereabouts(disk, folder, catalogue, this.shelf);
+    this.reader = new CaptureReader(catalogue, this.shelf, this.whereabouts);
+  }
+
+  /** Whether a segment of this commit was taken away by a compaction since. */
+  isTaken(segment: number): boolean {
+    return this.whereabouts.isTaken(segment);
   }
 
   /** What the URL held then; absent where no capture is known from before. */
@@ -230,6 +238,7 @@ export class Archive implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     this.shelf[Symbol.dispose]();
+    this.whereabouts[Symbol.dispose]();
     this.timeline[Symbol.dispose]();
     this.store[Symbol.dispose]();
     return Promise.resolve();

@@ -1,17 +1,21 @@
 /** Who asks while another one writes: all answers are of one commit, whatever moment it is. */
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
+import type { OpenMode } from "../disk/index.ts";
 import {
   diagnose,
   FOLDER,
   makeInput,
+  openReader,
   openWriter,
   rebuild,
   type Visit,
   visitBytes,
 } from "../testing/archive-fixture.ts";
-import { noise } from "../testing/capture-text.ts";
+import { noise, packRecords } from "../testing/capture-text.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
+import { ArchiveCore } from "./archive-core.ts";
 import type { ArchiveWriter } from "./archive-writer.ts";
+import { exportArchive } from "./export.ts";
 
 const PAGES = 8;
 
@@ -85,4 +89,109 @@ it("gives out no number of a segment twice, for who still reads by it", async ()
   expect(segments().filter((name) => before.includes(name))).toEqual([]);
   await write((writer) => writer.compact({ all: true }));
   expect(await diagnose(disk)).toEqual([]);
+});
+
+const CRAWLS = 5;
+
+/** Some crawls in small segments, from which one page was removed. */
+async function removedFrom(): Promise<ForgetfulDisk> {
+  const disk = new ForgetfulDisk();
+  await using writer = openWriter(disk, { segmentSizeBytes: 3000 });
+  for (let crawl = 0; crawl < CRAWLS; crawl++) await writer.add([makeInput(disk, crawlBytes(crawl))]);
+  await writer.remove({ url: visitOf(0, 4).uri }, { reason: "a test" });
+  return disk;
+}
+
+function compact(disk: ForgetfulDisk): void {
+  const writer = openWriter(disk, { segmentSizeBytes: 3000 });
+  expect(writer.compact().segments).toBeGreaterThan(1);
+  // Closes at once, and has nothing to wait for.
+  void writer[Symbol.asyncDispose]();
+}
+
+it("reads what it knows in the segments that a compaction carried it to", async () => {
+  const disk = await removedFrom();
+  await using early = await openReader(disk);
+  compact(disk);
+  await rebuild(disk);
+  for (let crawl = 0; crawl < CRAWLS; crawl++) {
+    for (const page of [0, 1, 2, 3, 5, 6, 7]) {
+      const { uri, timeMs, payload } = visitOf(crawl, page);
+      const { before } = early.at(uri, timeMs)!;
+      expect(early.reader.details(before!).url).toBe(uri);
+      expect(early.reader.payloadBytes(before!)).toEqual(payload);
+    }
+  }
+});
+
+it("says of what was removed since, bytes and all, that it was, and of a lost segment that it is lost", async () => {
+  const disk = await removedFrom();
+  await using early = await openReader(disk);
+  {
+    await using writer = openWriter(disk, { segmentSizeBytes: 3000 });
+    await writer.remove({ url: visitOf(0, 5).uri }, { reason: "a test" });
+    writer.compact();
+  }
+  const read = (page: number) =>
+    early.reader.payloadBytes(early.at(visitOf(0, page).uri, visitOf(0, page).timeMs)!.before!);
+  expect(() => read(5)).toThrow(expect.objectContaining({ code: "HT_CHANGED" }));
+  const { place } = early.reader.whereabouts.capture(early.at(visitOf(0, 6).uri, visitOf(0, 6).timeMs)!.before!);
+  await using late = await openReader(disk);
+  disk.remove(late.shelf.nameOf(place.segment));
+  const lost = late.at(visitOf(0, 6).uri, visitOf(0, 6).timeMs)!.before!;
+  expect(() => late.reader.payloadBytes(lost)).toThrow(expect.objectContaining({ code: "HT_NOT_FOUND" }));
+});
+
+/** Compacts when a segment is asked for in this way for the first time. */
+function compactOn(disk: ForgetfulDisk, call: "stat" | "open"): { readonly isDone: boolean } & Disposable {
+  const original = disk[call].bind(disk) as (path: string, mode: OpenMode) => never;
+  let isDone = false;
+  const spy = vi.spyOn(disk, call).mockImplementation((path: string, mode: OpenMode) => {
+    if (!isDone && path.endsWith(".warc.gz")) {
+      isDone = true;
+      compact(disk);
+    }
+    return original(path, mode);
+  });
+  return {
+    get isDone() {
+      return isDone;
+    },
+    [Symbol.dispose]: () => {
+      spy.mockRestore();
+    },
+  };
+}
+
+it.each(["warc", "wacz"] as const)("goes on with an export (%s) while segments go away under it", async (format) => {
+  const disk = await removedFrom();
+  const mime = (each: string | undefined) => each !== "image/png";
+  const options = { format, selection: { mime }, description: "test", software: "test" };
+  {
+    using compaction = compactOn(disk, "open");
+    const { captures, record, revisit } = await exportArchive(disk, FOLDER, { ...options, output: `/one.${format}` });
+    expect(compaction.isDone).toBe(true);
+    expect(captures).toBe(CRAWLS * (PAGES - 1));
+    // Of three pages all crawls found the same.
+    expect({ record, revisit }).toEqual({ record: captures - 3 * (CRAWLS - 1), revisit: 3 * (CRAWLS - 1) });
+  }
+});
+
+it("lets the doctor find nothing wrong with what is being written, or carried elsewhere", async () => {
+  const disk = await removedFrom();
+  {
+    // Records that are flushed and not committed.
+    using core = ArchiveCore.open(disk, FOLDER, {});
+    const record = packRecords([visitBytes(visitOf(CRAWLS, 0))]);
+    core.segment.append((sink) => sink.write(Buffer.concat([record, record.subarray(0, 40)])));
+    core.segment.sync();
+    expect(await diagnose(disk)).toEqual([]);
+  }
+  for (const call of ["stat", "open"] as const) {
+    using compaction = compactOn(disk, call);
+    expect(await diagnose(disk)).toEqual([]);
+    expect(compaction.isDone).toBe(true);
+    await using writer = openWriter(disk, { segmentSizeBytes: 3000 });
+    await writer.remove({ url: visitOf(0, 5).uri }, { reason: "a test" });
+  }
 });

@@ -6,6 +6,7 @@ import { TIME_BIAS, urlOf } from "./capture-key.ts";
 import type { CatalogueView, FoundCapture } from "./catalogue-view.ts";
 import { headerPlace } from "./revisit-header.ts";
 import type { RecordShelf } from "./segments.ts";
+import { OwnWhereabouts, originalOf, type Whereabouts } from "./whereabouts.ts";
 
 /** What the record of a capture says. */
 export interface CaptureDetails {
@@ -22,12 +23,13 @@ export interface CaptureDetails {
 }
 
 export class CaptureReader {
-  private readonly catalogue: CatalogueView;
   private readonly shelf: RecordShelf;
 
-  constructor(catalogue: CatalogueView, shelf: RecordShelf) {
-    this.catalogue = catalogue;
+  readonly whereabouts: Whereabouts;
+
+  constructor(catalogue: CatalogueView, shelf: RecordShelf, whereabouts: Whereabouts = new OwnWhereabouts(catalogue)) {
     this.shelf = shelf;
+    this.whereabouts = whereabouts;
   }
 
   /** Where the record lies; it is not looked at. */
@@ -35,8 +37,13 @@ export class CaptureReader {
     return { file: this.shelf.nameOf(row.place.segment), offset: row.place.offset };
   }
 
+  /** Hands the record of a capture to `use`; it is gone afterwards. */
+  record<T>(found: FoundCapture, use: (record: WarcRecord) => T): T {
+    return this.shelf.read(this.whereabouts.capture(found).place, use);
+  }
+
   details(found: FoundCapture): CaptureDetails {
-    const { row } = found;
+    const row = this.whereabouts.capture(found);
     const { place } = row;
     const file = this.shelf.nameOf(place.segment);
     const own = this.shelf.read(place, (record) => ({
@@ -60,19 +67,24 @@ export class CaptureReader {
     refersTo: ReturnType<typeof refersToOf>,
   ): { readonly http: HttpHead | undefined; readonly blockType: string } | undefined {
     if (row.digest === undefined) return undefined;
-    const before = this.catalogue.captures(urlOf(key), -TIME_BIAS, timeMs - 1, true);
-    const place = headerPlace(this.catalogue, { digest: row.digest, row, refersTo }, before);
-    return place && this.shelf.read(place, (record) => ({ http: httpOf(record), blockType: record.blockType }));
+    const { digest } = row;
+    const found = this.whereabouts.find((catalogue) => {
+      const before = catalogue.captures(urlOf(key), -TIME_BIAS, timeMs - 1, true);
+      const place = headerPlace(catalogue, { digest, row, refersTo }, before);
+      return place && { place };
+    });
+    return found && this.shelf.read(found.place, (record) => ({ http: httpOf(record), blockType: record.blockType }));
   }
 
   /** Hands the payload to `use`, piece by piece. HT_NOT_FOUND for a revisit whose original is not in the archive. */
-  payload<T>({ row }: FoundCapture, use: (chunks: Iterable<Uint8Array>) => T): T {
-    const place = isRevisit(row.kind) ? this.originalOf(row) : row.place;
+  payload<T>(found: FoundCapture, use: (chunks: Iterable<Uint8Array>) => T): T {
+    const { row } = found;
+    const place = isRevisit(row.kind) ? this.originalOf(row) : this.whereabouts.capture(found).place;
     return this.shelf.read(place, (record) => use(payloadOf(record).chunks));
   }
 
   private originalOf({ place, digest }: FoundCapture["row"]): FoundCapture["row"]["place"] {
-    const original = digest === undefined ? undefined : this.catalogue.anyOriginal(digest);
+    const original = digest && originalOf(this.whereabouts, digest);
     if (original !== undefined) return original.place;
     const at = { file: this.shelf.nameOf(place.segment), offset: place.offset };
     throw new ArchiveError("HT_NOT_FOUND", `${formatPlace(at)}: a revisit whose original is not in the archive`, at);

@@ -36,13 +36,24 @@ export async function* examineArchive(
   folder: string,
   options: DoctorOptions = {},
 ): AsyncGenerator<DoctorFinding> {
-  await using archive = await Archive.open(disk, folder, options);
-  const doctor = new Doctor(disk, folder, archive, options);
-  yield* doctor.journal();
-  yield* doctor.segments();
-  yield* doctor.captures();
-  yield* doctor.timeline();
-  yield* doctor.scrub();
+  const scrubbed = new Set<number>();
+  {
+    await using archive = await Archive.open(disk, folder, options);
+    const doctor = new Doctor(disk, folder, archive, options);
+    yield* doctor.journal();
+    yield* doctor.segments();
+    yield* doctor.captures();
+    yield* doctor.timeline();
+    yield* doctor.scrub(scrubbed);
+    if (!doctor.isOvertaken) return;
+  }
+  // What a compaction carried elsewhere meanwhile is read there.
+  for (let isOvertaken = options.scrub === true; isOvertaken; ) {
+    await using archive = await Archive.open(disk, folder, options);
+    const doctor = new Doctor(disk, folder, archive, options);
+    yield* doctor.scrub(scrubbed);
+    ({ isOvertaken } = doctor);
+  }
 }
 
 class Doctor {
@@ -54,12 +65,24 @@ class Doctor {
   private readonly gone = new Set<number>();
   /** Adopted files that were written to, or at least touched: what is in them is looked at in any case. */
   private readonly suspects = new Set<number>();
+  /** Segments that a compaction has taken away since this commit. */
+  private readonly taken = new Set<number>();
 
   constructor(disk: Disk, folder: string, archive: Archive, options: DoctorOptions) {
     this.disk = disk;
     this.folder = folder;
     this.archive = archive;
     this.options = options;
+  }
+
+  get isOvertaken(): boolean {
+    return this.taken.size > 0;
+  }
+
+  /** Whether a segment is not there because a compaction was: then what was in it is elsewhere, and nothing is wrong. */
+  private isTaken(number: number): boolean {
+    if (!this.taken.has(number) && this.archive.isTaken(number)) this.taken.add(number);
+    return this.taken.has(number);
   }
 
   private get paths() {
@@ -97,6 +120,7 @@ class Doctor {
         }
         continue;
       }
+      if (stat === undefined && adopted === undefined && this.isTaken(number)) continue;
       this.gone.add(number);
       let captures = 0;
       for (const each of catalogue.allCaptures()) if (each.row.place.segment === number) captures++;
@@ -189,9 +213,10 @@ class Doctor {
       const message = `the timeline lacks ${lacking} visits of which there are captures; \`holotype rebuild\` makes it anew`;
       yield { code: "HT_CORRUPT", message };
     }
-    for (const { key, timeMs, row } of catalogue.allCaptures()) {
+    for (const found of catalogue.allCaptures()) {
+      const { key, timeMs, row } = found;
       if (row.digest === undefined || this.gone.has(row.place.segment)) continue;
-      const uri = this.options.scrub === true ? this.uriOf(row.place) : undefined;
+      const uri = this.options.scrub === true ? this.uriOf(found) : undefined;
       if (uri === undefined) continue;
       const [visit] = this.archive.timeline.visits(archiveKey(uri), timeMs, timeMs);
       if (visit !== undefined) continue;
@@ -202,9 +227,9 @@ class Doctor {
     }
   }
 
-  private uriOf(place: Parameters<Archive["shelf"]["read"]>[0]): string | undefined {
+  private uriOf(found: FoundCapture): string | undefined {
     try {
-      return this.archive.shelf.read(place, ({ uri }) => uri ?? "");
+      return this.archive.reader.record(found, ({ uri }) => uri ?? "");
     } catch (error) {
       // The scrub tells of it.
       if (error instanceof ArchiveError) return undefined;
@@ -212,14 +237,23 @@ class Doctor {
     }
   }
 
-  /** Reads everything, or what may have changed: each record is what the catalogue says. */
-  async *scrub(): AsyncGenerator<DoctorFinding> {
-    const isWanted = (number: number) => this.options.scrub === true || this.suspects.has(number);
+  /** Reads everything, or what may have changed: each record is what the catalogue says. Not what was read before. */
+  async *scrub(scrubbed: Set<number>): AsyncGenerator<DoctorFinding> {
+    const isWanted = (number: number) =>
+      (this.options.scrub === true || this.suspects.has(number)) &&
+      !(this.gone.has(number) || this.taken.has(number) || scrubbed.has(number));
     const { catalogue } = this.archive;
     const findings: DoctorFinding[] = [];
-    const rows = [...catalogue.segments()].filter(({ number }) => isWanted(number) && !this.gone.has(number));
+    const rows = [...catalogue.segments()].filter(({ number }) => isWanted(number));
     if (rows.length === 0) return;
     const inputs = rows.map(({ number, row }) => adoptedInput(this.nameOf(number), row.adopted?.size ?? row.end));
+    for (const { number } of rows) scrubbed.add(number);
+    const rowOf = new Map(inputs.map(({ name }, i) => [name, rows[i]!]));
+    // What is added meanwhile is behind the end that the catalogue knows.
+    const isBehind = (file: string, offset: number) => {
+      const row = rowOf.get(file)?.row;
+      return row !== undefined && row.adopted === undefined && offset >= row.end;
+    };
     let at = -1;
     const feed = new FactsFeed(inputs, {
       // Of a file in which nothing can be read nothing begins.
@@ -227,7 +261,8 @@ class Doctor {
         at = inputs.indexOf(input);
       },
       take: (facts) => {
-        const finding = this.judge(rows[at]!.number, facts, inputs[at]!.name);
+        const { name } = inputs[at]!;
+        const finding = isBehind(name, facts.offset) ? undefined : this.judge(rows[at]!.number, facts, name);
         if (finding !== undefined) findings.push(finding);
       },
       end: () => {},
@@ -243,10 +278,14 @@ class Doctor {
         onWarning: (warning) => {
           const { code, message, file, offset } = warning;
           // Records are kept as they came, with their oddities.
-          if (damageOf([warning]) !== undefined)
+          if (damageOf([warning]) !== undefined && !isBehind(file, offset))
             findings.push({ code, message: `${file}:${offset}: ${message}`, file, offset });
         },
-        onSkip: ({ name, error }) => void findings.push({ code: error.code, message: error.message, file: name }),
+        onSkip: ({ name, error }) => {
+          const { number, row } = rowOf.get(name)!;
+          if (error.code === "HT_NOT_FOUND" && row.adopted === undefined && this.isTaken(number)) return;
+          findings.push({ code: error.code, message: error.message, file: name });
+        },
         onProgress: ({ bytesDone, bytesTotal }) => this.options.onProgress?.("scrub", bytesDone, bytesTotal),
       },
     );

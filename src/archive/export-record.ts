@@ -25,6 +25,7 @@ import { RestoredFirsts, referringTo } from "./export-firsts.ts";
 import type { SelectedCapture, SelectedCaptures } from "./export-selection.ts";
 import { IntakeSource } from "./intake-source.ts";
 import { adoptedInput, openArchive } from "./segments.ts";
+import { originalOf } from "./whereabouts.ts";
 
 /**
  * What a capture became: the record that it was; a revisit, as it was; the record that a revisit of ours stands for; the
@@ -73,7 +74,7 @@ export class RecordExport implements Disposable {
 
   /** Throws HT_VERIFY where a record cannot be put together again. What was written to the sink is of no use then. */
   write(capture: SelectedCapture, sink: ByteSink): ExportFate {
-    const { kind, place, before, after } = capture.row;
+    const { kind, place, before, after } = this.archive.reader.whereabouts.capture(capture);
     if (kind === "response" || kind === "resource") {
       this.keep(place, place.offset - before, place.offset + place.length + after, sink);
       return "record";
@@ -134,9 +135,9 @@ export class RecordExport implements Disposable {
     const there = this.selectedIn(key, timeMs);
     if (!there.every(({ row: { digest } }) => digest?.equals(row.digest!) === true)) return false;
     return there.some((found) => {
-      const { kind, place } = found.row;
+      const { kind } = found.row;
       if ((kind !== "response" && kind !== "resource") || found.timeMs !== timeMs) return false;
-      return row.kind === "replaced" || this.archive.shelf.read(place, (original) => original.uri === uri);
+      return row.kind === "replaced" || this.archive.reader.record(found, (original) => original.uri === uri);
     });
   }
 
@@ -182,10 +183,10 @@ export class RecordExport implements Disposable {
   }
 
   private useOriginal<T>({ digest }: CaptureRow, row: OriginalRow, use: (original: Original) => T): T {
-    if (row.payloadSize > HELD_SIZE_MAX) return this.readOriginal(row, use);
+    if (row.payloadSize > HELD_SIZE_MAX) return this.readOriginal(digest!, use);
     // Revisits of one payload are most often those of one URL, and come one behind the other.
     if (this.held?.digest.equals(digest!) !== true) {
-      const original = this.readOriginal(row, (each) => {
+      const original = this.readOriginal(digest!, (each) => {
         const pieces: Buffer[] = [];
         for (const chunk of each.chunks) pieces.push(Buffer.from(chunk));
         return { ...each, chunks: [Buffer.concat(pieces)] as [Buffer] };
@@ -195,7 +196,8 @@ export class RecordExport implements Disposable {
     return use(this.held.original);
   }
 
-  private readOriginal<T>({ place }: OriginalRow, use: (original: Original) => T): T {
+  private readOriginal<T>(digest: Buffer, use: (original: Original) => T): T {
+    const { place } = originalOf(this.archive.reader.whereabouts, digest)!;
     return this.archive.shelf.read(place, (record) => {
       const { chunks } = payloadOf(record);
       const { uri = "", dateText: date = "" } = record;

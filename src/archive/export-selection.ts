@@ -9,9 +9,10 @@ import { LineSorter } from "../pipeline/index.ts";
 import { mediaType, payloadOf, type WarcRecord } from "../warc/index.ts";
 import type { Archive } from "./archive.ts";
 import { urlHash } from "./capture-key.ts";
-import { archiveKey, DIGEST_HALF, type RecordPlace } from "./capture-row.ts";
+import { archiveKey, DIGEST_HALF } from "./capture-row.ts";
 import { type FoundCapture } from "./catalogue-view.ts";
 import { decodeContent } from "./content.ts";
+import { originalOf } from "./whereabouts.ts";
 
 /** What is asked for; nothing stands for everything. */
 export interface ExportSelection {
@@ -131,7 +132,7 @@ export class SelectedCaptures {
     for (const found of catalogue.allCaptures()) {
       const { row, timeMs } = found;
       if (row.digest !== undefined || timeMs < fromMs || timeMs > toMs) continue;
-      const key = this.readable(found, () => archiveKey(this.archive.shelf.read(row.place, ({ uri }) => uri)));
+      const key = this.readable(found, () => archiveKey(this.archive.reader.record(found, ({ uri }) => uri)));
       if (key !== undefined && key >= from && (to === undefined || key < to)) sorter.add(key);
     }
     return sorter;
@@ -174,16 +175,13 @@ export class SelectedCaptures {
   }
 
   private mimeOf(found: FoundCapture): string | undefined {
-    const { kind, digest, place } = found.row;
-    if (kind === "response" || kind === "resource") return this.mimeAt(place);
-    const { http } = this.archive.reader.details(found);
+    const { kind, digest } = found.row;
+    const { reader, shelf } = this.archive;
+    if (kind === "response" || kind === "resource") return reader.record(found, mimeOf);
+    const { http } = reader.details(found);
     if (http !== undefined) return mediaType(http.headers.get("content-type"));
-    const original = digest === undefined ? undefined : this.archive.catalogue.anyOriginal(digest);
-    return original === undefined ? undefined : this.mimeAt(original.place);
-  }
-
-  private mimeAt(place: RecordPlace): string | undefined {
-    return this.archive.shelf.read(place, mimeOf);
+    const original = digest && originalOf(reader.whereabouts, digest);
+    return original && shelf.read(original.place, mimeOf);
   }
 }
 

@@ -151,6 +151,18 @@ export class RecordShelf implements Disposable {
     return this.segmentOf(segment)?.adopted?.path ?? segmentPath(this.folder, segment);
   }
 
+  /** Whether a segment of our own is there; then it is open, until many others were asked for. */
+  hold(segment: number): boolean {
+    if (this.segmentOf(segment)?.adopted !== undefined) return true;
+    try {
+      this.segment(segment, 0);
+      return true;
+    } catch (error) {
+      if (error instanceof ArchiveError && error.code === "HT_NOT_FOUND") return false;
+      throw error;
+    }
+  }
+
   /** Hands the record to `use`; it is gone afterwards. Throws HT_CORRUPT where no whole record is in that place. */
   read<T>(place: RecordPlace, use: (record: WarcRecord) => T): T {
     const segment = this.segment(place.segment, endOf(place));
