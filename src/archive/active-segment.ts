@@ -6,7 +6,7 @@ import { type ByteSink, WarcWriter } from "../warc/index.ts";
 import type { ArchiveSettings } from "./archive-folder.ts";
 import type { RecordPlace } from "./capture-row.ts";
 import type { SourceRow } from "./catalogue-view.ts";
-import { SegmentWriter } from "./segments.ts";
+import { SegmentWriter, segmentPath } from "./segments.ts";
 import { writeSource } from "./source-record.ts";
 
 export interface ActiveSegmentParts {
@@ -104,6 +104,16 @@ export class ActiveSegment implements Disposable {
   /** Takes back what was appended behind a position, if it is in the same segment. */
   undo(position: { readonly number: number; readonly end: number }): void {
     if (this.writer?.number === position.number) this.writer.cut(position.end);
+  }
+
+  /** Takes back all that was appended behind this position, with the segment if that was begun since. */
+  takeBack(position: ActiveSegment["position"]): void {
+    const { writer } = this;
+    if (writer === undefined) return;
+    if (writer.number === position?.number) return writer.cut(position.end);
+    writer[Symbol.dispose]();
+    this.writer = undefined;
+    this.parts.disk.remove(segmentPath(this.parts.folder, writer.number));
   }
 
   /** The next record goes into a segment of its own. */

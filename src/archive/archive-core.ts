@@ -82,7 +82,10 @@ export class ArchiveCore implements Disposable {
   readonly known: KnownBefore | undefined;
   /** Writes to the journal what has to be there before a commit relies on it. */
   beforeCommit: (() => void) | undefined;
-  private committedEnd = 0;
+  /** Where the segment stood that was written to at the last commit. */
+  private committed: ActiveSegment["position"];
+  /** Timeline or catalogue may already lead to what was written since. */
+  private isTelling = false;
   private failure: { readonly error: unknown } | undefined;
 
   /** HT_NOT_FOUND where there is none, HT_LOCKED where somebody else writes. */
@@ -162,7 +165,7 @@ export class ArchiveCore implements Disposable {
     this.catchUp();
     const lastSegment = listSegments(disk, paths.segments).at(-1);
     if (state === "counts" && lastSegment !== undefined && this.mayGoOn(lastSegment)) this.segment.resume(lastSegment);
-    this.committedEnd = this.segment.position?.end ?? 0;
+    this.committed = this.segment.position;
   }
 
   get timeline(): TimelineWriter {
@@ -358,7 +361,7 @@ export class ArchiveCore implements Disposable {
 
   commitWhereDue(): void {
     const end = this.segment.position?.end ?? 0;
-    if (Math.abs(end - this.committedEnd) > COMMIT_BYTES || this.catalogue.changeCount > this.commitChanges)
+    if (Math.abs(end - (this.committed?.end ?? 0)) > COMMIT_BYTES || this.catalogue.changeCount > this.commitChanges)
       this.commit();
   }
 
@@ -370,12 +373,23 @@ export class ArchiveCore implements Disposable {
     this.guard(() => {
       this.beforeCommit?.();
       this.segment.sync();
+      this.isTelling = true;
       this.putPosition();
       this.catalogue.commit(this.timelineWriter.commitAlone().generation);
       // Not before: until the catalogue names the new commit, readers need the one that it has named so far.
       const { isChanged, generation } = this.timelineWriter.compactWhereWorth();
       if (isChanged) this.catalogue.commit(generation);
+      this.isTelling = false;
     });
+  }
+
+  /**
+   * Takes back what was written to segments since the last commit, if nothing leads to it, and commits nothing any more. For
+   * who has failed, and has written what is there anyway.
+   */
+  takeBack(error: unknown): void {
+    this.failure ??= { error };
+    if (!this.isTelling) this.segment.takeBack(this.committed);
   }
 
   /** Does something after which, if it fails, nothing is committed any more. */
@@ -392,7 +406,7 @@ export class ArchiveCore implements Disposable {
   private putPosition(): void {
     const { position } = this.segment;
     if (position !== undefined) this.catalogue.putSegment(position.number, { end: position.end });
-    this.committedEnd = position?.end ?? 0;
+    this.committed = position;
   }
 
   /** What was made anew has everything now: it counts from `close` on. */

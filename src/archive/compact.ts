@@ -60,6 +60,16 @@ class Compaction {
   }
 
   run(): CompactReport {
+    try {
+      return this.compact();
+    } catch (error) {
+      // Most often the disk is full, and copies of what is there would leave no room for anything.
+      this.core.takeBack(error);
+      throw error;
+    }
+  }
+
+  private compact(): CompactReport {
     const { core, options } = this;
     core.commit();
     const bytesBefore = this.size();

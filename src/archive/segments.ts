@@ -312,9 +312,10 @@ export class SegmentWriter implements Disposable {
 
   /** Takes back what was written behind this position. */
   cut(end: number): void {
-    this.flush();
-    this.file.truncate(end);
-    this.flushed = end;
+    // A write that failed may have left some of its bytes.
+    this.flushed = Math.min(this.flushed, end);
+    this.buffered = end - this.flushed;
+    this.file.truncate(this.flushed);
   }
 
   [Symbol.dispose](): void {
