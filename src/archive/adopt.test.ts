@@ -184,3 +184,22 @@ describe("an adopted ARC file", () => {
     expect(await diagnose(disk)).toEqual([]);
   });
 });
+
+it("takes no payload into the archive of which all captures were removed before", async () => {
+  const disk = new ForgetfulDisk();
+  const input = makeInput(disk, [1, 2, 3].map(visit).map(visitBytes), "/holdings");
+  const contents = async () => {
+    await using archive = await openReader(disk);
+    return archive.catalogue.state.contents;
+  };
+  {
+    await using writer = openWriter(disk);
+    await writer.add([input]);
+    await writer.remove({ url: URL, toMs: visit(1).timeMs }, { reason: "a test" });
+  }
+  expect(await adopt(disk, [input])).toMatchObject({ captures: 0, known: 2, removed: 1 });
+  expect(await contents()).toBe(2);
+  await rebuild(disk);
+  expect(await contents()).toBe(2);
+  expect(await diagnose(disk)).toEqual([]);
+});

@@ -33,6 +33,7 @@ export async function adoptInputs(
   const moved = await moves.follow(unknown, options);
   const news = unknown.filter((input) => !moved.has(input));
   const total = { captures: 0, known: 0, removed: 0, damaged: 0 };
+  const removed: Buffer[] = [];
   let entry: SegmentEntry | undefined;
   let adopted: { readonly number: number; readonly file: AdoptedFile } | undefined;
   const skipped = await takeFacts(core, news, options, {
@@ -50,9 +51,12 @@ export async function adoptInputs(
       entry!.end();
       catalogue.putSegment(adopted!.number, { adopted: adopted!.file, end: adopted!.file.size });
       for (const name of Object.keys(total) as (keyof EntryCounts)[]) total[name] += entry!.counts[name];
+      removed.push(...entry!.removedDigests);
     },
   });
   core.commit();
+  // Payloads of what was removed before: they are entered for revisits that come behind them, and nobody else has them.
+  core.drop(removed);
   const adoptedBefore = inputs.length - news.length;
   return { ...total, files: news.length - skipped, adoptedBefore, moved: moved.size, skipped };
 }
