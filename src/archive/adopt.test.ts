@@ -14,6 +14,9 @@ import {
 import { noise } from "../testing/capture-text.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
 import type { AdoptReport } from "./adopt.ts";
+import { Archive } from "./archive.ts";
+import { ArchiveWriter } from "./archive-writer.ts";
+import { examineArchive } from "./doctor.ts";
 import { archiveStats } from "./stats.ts";
 
 const URL = "http://a.example/";
@@ -202,4 +205,34 @@ it("takes no payload into the archive of which all captures were removed before"
   await rebuild(disk);
   expect(await contents()).toBe(2);
   expect(await diagnose(disk)).toEqual([]);
+});
+
+it("knows an exclamation mark in a path from that before an entry of a ZIP file", async () => {
+  const disk = new ForgetfulDisk();
+  const folder = "/mine!/archive";
+  const added = makeInput(disk, [visitBytes(visit(1))]);
+  const held = makeInput(disk, [visitBytes(visit(2))], "/hold!ings");
+  {
+    await using writer = ArchiveWriter.open(disk, folder, { create: true });
+    await writer.add([added]);
+    await writer.adopt([held]);
+  }
+  const read = async () => {
+    await using archive = await Archive.open(disk, folder);
+    return [...archive.captures(URL)].map((found) => archive.reader.payloadBytes(found));
+  };
+  const payloads = [1, 2].map((day) => visit(day).payload);
+  expect(await read()).toEqual(payloads);
+  await ArchiveWriter.rebuild(disk, folder);
+  expect(await read()).toEqual(payloads);
+  {
+    await using writer = ArchiveWriter.open(disk, folder);
+    expect(await writer.adopt([held])).toMatchObject({ adoptedBefore: 1, moved: 0 });
+    await writer.remove({ url: URL, toMs: visit(1).timeMs }, { reason: "a test" });
+    expect(writer.compact()).toMatchObject({ segments: 1, damaged: [] });
+  }
+  const findings: string[] = [];
+  for await (const { message } of examineArchive(disk, folder, { scrub: true })) findings.push(message);
+  expect(findings).toEqual([]);
+  expect(await read()).toEqual(payloads.slice(1));
 });

@@ -9,6 +9,7 @@ import type { ArchiveCore } from "./archive-core.ts";
 import { urlHash } from "./capture-key.ts";
 import { archiveKey, DIGEST_HALF } from "./capture-row.ts";
 import type { EntryCounts, SegmentEntry } from "./segment-entry.ts";
+import { statAdopted } from "./segments.ts";
 import { type TakeOptions, takeFacts } from "./take-facts.ts";
 
 export interface AdoptReport extends EntryCounts {
@@ -72,7 +73,7 @@ class Moves {
     this.core = core;
     for (const { number, row } of core.catalogue.segments()) {
       const { adopted } = row;
-      if (adopted === undefined || core.disk.stat(adopted.path.split("!")[0]!) !== undefined) continue;
+      if (adopted === undefined || statAdopted(core.disk, adopted.path) !== undefined) continue;
       const name = nameOf(adopted);
       this.byName.set(name, (this.byName.get(name) ?? new Set()).add(number));
       this.gone.add(number);

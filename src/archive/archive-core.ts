@@ -41,7 +41,17 @@ import type { OrderedStore } from "./ordered-store.ts";
 import { dropUnused, lostVisits } from "./removal.ts";
 import { openRows } from "./row-store.ts";
 import { isEntered, SegmentEntry } from "./segment-entry.ts";
-import { adoptedInput, cutSegment, listSegments, openArchive, RecordShelf, saveTail, segmentPath } from "./segments.ts";
+import {
+  adoptedInput,
+  cutSegment,
+  listSegments,
+  openArchive,
+  RecordShelf,
+  saveTail,
+  segmentInput,
+  segmentPath,
+  statAdopted,
+} from "./segments.ts";
 
 export interface WriterOptions {
   /** Makes an archive where there is none. */
@@ -267,7 +277,7 @@ export class ArchiveCore implements Disposable {
       file.sync();
     }
     const extent = isAfresh ? "all" : "until damage";
-    const { end, removedDigests } = this.enterRecords(number, from, adoptedInput(path, 0), extent);
+    const { end, removedDigests } = this.enterRecords(number, from, segmentInput(path, 0), extent);
     this.endSegment(number, end, isAfresh);
     return removedDigests;
   }
@@ -293,9 +303,10 @@ export class ArchiveCore implements Disposable {
   }
 
   private enterAdopted(number: number, adopted: NonNullable<SegmentRow["adopted"]>): readonly Buffer[] {
-    if (this.disk.stat(adopted.path.split("!")[0]!) === undefined) return [];
+    if (statAdopted(this.disk, adopted.path) === undefined) return [];
     const entry = this.adoptedEntry(number);
-    const { removedDigests } = this.enterRecords(number, 0, adoptedInput(adopted.path, adopted.size), "all", entry);
+    const input = adoptedInput(this.disk, adopted.path, adopted.size);
+    const { removedDigests } = this.enterRecords(number, 0, input, "all", entry);
     this.catalogue.putSegment(number, { adopted, end: adopted.size });
     return removedDigests;
   }

@@ -12,7 +12,7 @@ import { archiveKey, DIGEST_HALF, type RecordPlace } from "./capture-row.ts";
 import { type Framing } from "./catalogue-keys.ts";
 import { type FoundCapture } from "./catalogue-view.ts";
 import { belongsTo } from "./companions.ts";
-import { adoptedInput, listSegments, openArchive, segmentPath } from "./segments.ts";
+import { listSegments, openArchive, segmentInput, segmentPath } from "./segments.ts";
 import { sourceNumberOf } from "./source-record.ts";
 
 export interface CompactOptions {
@@ -119,7 +119,7 @@ class Compaction {
   /** Whether every byte of the segment belongs to a record that is whole. Only then it may go. */
   private judge(number: number, use: (judged: Judged) => void): boolean {
     const path = this.pathOf(number);
-    const { source } = openArchive(this.core.disk, adoptedInput(path, 0));
+    const { source } = openArchive(this.core.disk, segmentInput(path, 0));
     let isSound = true;
     let end = 0;
     const reader = new WarcReader(source, { onWarning: () => {} });

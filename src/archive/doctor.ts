@@ -14,7 +14,7 @@ import { FactsFeed } from "./facts-feed.ts";
 import { markOf } from "./indexer.ts";
 import { readJournal } from "./journal.ts";
 import { removalMark } from "./removal-mark.ts";
-import { adoptedInput, segmentPath } from "./segments.ts";
+import { adoptedInput, segmentInput, segmentPath, statAdopted } from "./segments.ts";
 
 export interface DoctorFinding {
   readonly code: ErrorCode;
@@ -108,7 +108,7 @@ class Doctor {
     for (const { number, row } of catalogue.segments()) {
       const { adopted } = row;
       const path = adopted?.path ?? segmentPath(this.paths.segments, number);
-      const stat = this.disk.stat(path.split("!")[0]!);
+      const stat = adopted === undefined ? this.disk.stat(path) : statAdopted(this.disk, path);
       const size = adopted?.size ?? row.end;
       const isChanged = stat !== undefined && (adopted === undefined ? stat.sizeBytes < size : stat.sizeBytes !== size);
       if (adopted !== undefined && stat !== undefined && stat.modifiedMs !== adopted.modifiedMs)
@@ -246,7 +246,10 @@ class Doctor {
     const findings: DoctorFinding[] = [];
     const rows = [...catalogue.segments()].filter(({ number }) => isWanted(number));
     if (rows.length === 0) return;
-    const inputs = rows.map(({ number, row }) => adoptedInput(this.nameOf(number), row.adopted?.size ?? row.end));
+    const inputs = rows.map(({ number, row: { adopted, end } }) => {
+      const name = this.nameOf(number);
+      return adopted === undefined ? segmentInput(name, end) : adoptedInput(this.disk, name, adopted.size);
+    });
     for (const { number } of rows) scrubbed.add(number);
     const rowOf = new Map(inputs.map(({ name }, i) => [name, rows[i]!]));
     // What is added meanwhile is behind the end that the catalogue knows.

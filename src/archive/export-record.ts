@@ -241,7 +241,7 @@ export class RecordExport implements Disposable {
     if (this.archive.catalogue.segment(segment)?.adopted === undefined) return undefined;
     const there = this.adopted.get(segment);
     if (there !== undefined) return there;
-    const input = adoptedInput(this.archive.shelf.nameOf(segment), 0);
+    const input = adoptedInput(this.disk, this.archive.shelf.nameOf(segment), 0);
     const file = { source: new IntakeSource(this.disk, input), isCopied: this.isCopied(input) };
     this.adopted.set(segment, file);
     if (this.adopted.size > ADOPTED_OPEN_MAX) this.forget(this.adopted.keys().next().value!);

@@ -7,7 +7,7 @@ import { basename, resolve, sep } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { ArchiveError, type Clock, formatIso, systemClock, type Warning } from "../base/index.ts";
 import type { Disk, DurableOutput } from "../disk/index.ts";
-import { cdxEntryOf, isIndexed, LineSorter } from "../pipeline/index.ts";
+import { cdxEntryOf, isIndexed, LineSorter, splitName } from "../pipeline/index.ts";
 import { type ByteSource, formatCdxjLine } from "../warc/index.ts";
 import { Archive } from "./archive.ts";
 import type { FoundCapture } from "./catalogue-view.ts";
@@ -75,7 +75,7 @@ export async function exportArchive(disk: Disk, folder: string, options: ExportO
     throw new ArchiveError("HT_EXISTS", `${earlier[0]!}: there already (see --replace)`, { file: earlier[0]! });
   }
   await using archive = await Archive.open(disk, folder);
-  refuseOwn(archive, folder, [output, ...earlier]);
+  refuseOwn(disk, archive, folder, [output, ...earlier]);
   const run = new ExportRun(disk, archive, options);
   if (options.salvage === true) await run.salvage();
   if (options.dryRun === true) {
@@ -89,9 +89,9 @@ export async function exportArchive(disk: Disk, folder: string, options: ExportO
 }
 
 /** What the archive reads from is not written to. */
-function refuseOwn(archive: Archive, folder: string, paths: readonly string[]): void {
+function refuseOwn(disk: Disk, archive: Archive, folder: string, paths: readonly string[]): void {
   const adopted = new Set(
-    [...archive.catalogue.segments()].flatMap(({ row }) => row.adopted?.path.split("!")[0] ?? []),
+    [...archive.catalogue.segments()].flatMap(({ row }) => (row.adopted ? splitName(disk, row.adopted.path)[0] : [])),
   );
   for (const path of paths.map((each) => resolve(each))) {
     if (!path.startsWith(resolve(folder) + sep) && !adopted.has(path)) continue;

@@ -9,7 +9,7 @@ import type { Input } from "../pipeline/index.ts";
 import { ArchiveCore, type WriterOptions } from "./archive-core.ts";
 import { loadForInputs } from "./load-zstd.ts";
 import { isEntered, type SegmentEntry } from "./segment-entry.ts";
-import { adoptedInput, listSegments, saveTail, segmentPath } from "./segments.ts";
+import { adoptedInput, listSegments, saveTail, segmentInput, segmentPath, statAdopted } from "./segments.ts";
 import { type TakeOptions, takeFacts } from "./take-facts.ts";
 
 export interface RebuildOptions extends WriterOptions, TakeOptions {
@@ -92,7 +92,7 @@ class Rebuild {
       using file = disk.open(path, "update");
       // What is read may not be durable yet, and the catalogue is about to rely on it.
       file.sync();
-      if (file.size() > 0) inputs.push([number, adoptedInput(path, file.size())]);
+      if (file.size() > 0) inputs.push([number, segmentInput(path, file.size())]);
       else catalogue.putSegment(number, { end: 0 });
     }
     return inputs;
@@ -104,7 +104,7 @@ class Rebuild {
     for (const { number, row } of catalogue.segments()) {
       if (row.adopted === undefined) continue;
       const { path, size } = row.adopted;
-      if (disk.stat(path.split("!")[0]!) !== undefined) inputs.push([number, adoptedInput(path, size)]);
+      if (statAdopted(disk, path) !== undefined) inputs.push([number, adoptedInput(disk, path, size)]);
       else {
         this.isAdoptedMissing = true;
         const error = new ArchiveError("HT_NOT_FOUND", `${path}: adopted, and not there any more`, { file: path });

@@ -1,8 +1,8 @@
 /** The segments of an archive: where they lie, one that is written to, and records of all of them read by their places. */
 import { join } from "node:path";
 import { ArchiveError, formatPlace, isDamage, type Warning } from "../base/index.ts";
-import { createDurably, type Disk, type DiskFile } from "../disk/index.ts";
-import { damageOf, detectCompression, type Input, openInput } from "../pipeline/index.ts";
+import { createDurably, type Disk, type DiskFile, type FileStat } from "../disk/index.ts";
+import { damageOf, detectCompression, type Input, openInput, splitName } from "../pipeline/index.ts";
 import {
   type ByteSource,
   type Compression,
@@ -30,10 +30,21 @@ export function listSegments(disk: Disk, folder: string): number[] {
   return numbers.sort((one, other) => one - other);
 }
 
+/** A segment of our own as an input. */
+export function segmentInput(path: string, size: number): Input {
+  return { name: path, path, entries: [], size };
+}
+
 /** The name of an adopted file as an input: a path, and the entries where it lies in a ZIP file. */
-export function adoptedInput(path: string, size: number): Input {
-  const [file = "", ...entries] = path.split("!");
-  return { name: path, path: file, entries, size };
+export function adoptedInput(disk: Disk, name: string, size: number): Input {
+  const [path, ...entries] = splitName(disk, name);
+  return { name, path, entries, size };
+}
+
+/** The file that the name of an adopted one begins with; absent where it is not there. */
+export function statAdopted(disk: Disk, name: string): FileStat | undefined {
+  const stat = disk.stat(splitName(disk, name)[0]);
+  return stat?.kind === "file" ? stat : undefined;
 }
 
 /** An archive file that is open for reading records out of it. */
@@ -232,11 +243,11 @@ export class RecordShelf implements Disposable {
   }
 
   private openSegment(number: number, name: string): OpenArchive {
+    const isAdopted = this.segmentOf(number)?.adopted !== undefined;
     try {
-      return openArchive(this.disk, adoptedInput(name, 0));
+      return openArchive(this.disk, isAdopted ? adoptedInput(this.disk, name, 0) : segmentInput(name, 0));
     } catch (cause) {
       if (!(cause instanceof ArchiveError) || cause.code !== "HT_NOT_FOUND") throw cause;
-      const isAdopted = this.segmentOf(number)?.adopted !== undefined;
       const what = isAdopted ? "an adopted file that is not there any more" : "a segment that is not there any more";
       const advice = isAdopted
         ? "bring it back, or adopt it where it lies now; `holotype doctor` tells what is in it"
