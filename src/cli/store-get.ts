@@ -13,7 +13,12 @@ export const storeGet: Command = {
 right and durable; without, a content too large to be held is printed before its end is known to be right.`,
   options: {
     ...INSTANCE_OPTION,
-    output: { type: "string", short: "o", value: "FILE", help: "write to this file, which must not be there yet" },
+    output: {
+      type: "string",
+      short: "o",
+      value: "FILE",
+      help: "write to this file, which must not be there yet; - is standard output",
+    },
   },
   exits: "20 no such content or volume · 23 the content is damaged · 25 the volume does not answer",
   examples: [
@@ -28,7 +33,7 @@ right and durable; without, a content too large to be held is printed before its
       throw new ArchiveError("HT_NOT_FOUND", `${formatContentKey(key!)}: there is no such content`);
     }
     const path = args.text("output");
-    if (path !== undefined) return await writeFile(path, retrieved);
+    if (path !== undefined && path !== "-") return await writeFile(path, retrieved);
     await copy(retrieved, { write: writeStandardOutput });
     return 0;
   },

@@ -52,6 +52,7 @@ describe("holotype store, on a folder", () => {
 
   it("gets them back, to standard output and to a file", () => {
     expect(store(instance, "get", keyTwo).out).toBe("two ".repeat(1000));
+    expect(store(instance, "get", keyOne, "-o", "-")).toEqual({ exit: 0, out: "one", err: "" });
     const back = join(place, "back.txt");
     expect(store(instance, "get", keyOne, "-o", back)).toEqual({ exit: 0, out: "", err: "" });
     expect(readFileSync(back, "utf8")).toBe("one");
