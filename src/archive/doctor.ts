@@ -115,7 +115,7 @@ class Doctor {
         this.suspects.add(number);
       if (stat !== undefined && !isChanged) {
         if (adopted !== undefined && row.end < adopted.size) {
-          const message = `${path} is adopted, but not entered: it was not there when everything was made anew; rebuild`;
+          const message = `${path} is adopted, but not entered yet: whoever writes next does that, or rebuild`;
           yield { code: "HT_LOST", message, file: path };
         }
         continue;

@@ -146,7 +146,9 @@ function tell(error: unknown, json: boolean): number {
   const known = error instanceof ArchiveError;
   const exit = known ? error.exit : 1;
   if (json) {
-    const told = known ? { code: error.code, message: error.message, ...error.place } : { message: String(error) };
+    const told = known
+      ? { code: error.code, message: error.message, ...error.place }
+      : { code: "HT_UNEXPECTED", message: String(error) };
     say(JSON.stringify({ error: { ...told, exit } }));
   } else {
     // A bug of ours is told with its trace.
