@@ -105,7 +105,7 @@ export async function runDedup(files: readonly string[], args: Arguments, option
   };
   const interrupted = () => {
     line.clear();
-    say(dryRun ? "stopped" : "stopped; what is finished stays. Run the same command again to go on");
+    if (!json) say(dryRun ? "stopped" : "stopped; what is finished stays. Run the same command again to go on");
     process.exit(130);
   };
   process.once("SIGINT", interrupted);

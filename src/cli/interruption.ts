@@ -1,9 +1,11 @@
-/** How long work is stopped from the keyboard. */
+/** How long work is stopped, from the keyboard or by who looks after processes. */
 import { say } from "./talk.ts";
 
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
 /**
- * Ctrl-C, for work that ends by itself at the next good moment. The second one ends the process at once; what is durable
- * by then stays whole.
+ * Ctrl-C and SIGTERM, for work that ends by itself at the next good moment. The second one ends the process at once; what
+ * is durable by then stays whole.
  */
 export class Interruption implements Disposable {
   private readonly controller = new AbortController();
@@ -13,9 +15,10 @@ export class Interruption implements Disposable {
     this.stop = () => {
       if (this.controller.signal.aborted) process.exit(130);
       this.controller.abort();
-      say(message);
+      // Who asks for JSON reads lines of it, and has the exit code.
+      if (!process.argv.includes("--json")) say(message);
     };
-    process.on("SIGINT", this.stop);
+    for (const signal of SIGNALS) process.on(signal, this.stop);
   }
 
   get signal(): AbortSignal {
@@ -27,6 +30,6 @@ export class Interruption implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    process.off("SIGINT", this.stop);
+    for (const signal of SIGNALS) process.off(signal, this.stop);
   }
 }

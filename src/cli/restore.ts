@@ -54,7 +54,7 @@ them, also those that dedup found there, becomes the full record that it stands 
     const line = new StageLine();
     const interrupted = () => {
       line.clear();
-      say("stopped; what is finished stays. Run the same command again to go on");
+      if (!args.flag("json")) say("stopped; what is finished stays. Run the same command again to go on");
       process.exit(130);
     };
     process.once("SIGINT", interrupted);

@@ -74,18 +74,20 @@ describe("holotype export", () => {
     expect(holotype(["check", target]).exit).toBe(0);
   });
 
-  it("leaves nothing when it is stopped", async () => {
-    const child = startHolotype(["export", "--all", "--archive", archive, "-o", output("stopped.wacz")]);
+  it.each(["SIGINT", "SIGTERM"] as const)("leaves nothing when it is stopped with %s", async (signal) => {
+    const target = output(`${signal}.wacz`);
+    const child = startHolotype(["export", "--all", "--archive", archive, "--json", "-o", target]);
     let isStopped = false;
     const stop = setInterval(() => {
       if (isStopped || !readdirSync(folder).some((name) => name.endsWith(".partial"))) return;
-      isStopped = child.kill("SIGINT");
+      isStopped = child.kill(signal);
     }, 1);
-    const { exit } = await ended(child);
+    const { exit, err } = await ended(child);
     clearInterval(stop);
     // It may have been too quick.
     expect([0, 130]).toContain(exit);
-    expect(existsSync(output("stopped.wacz"))).toBe(exit === 0);
+    expect(existsSync(target)).toBe(exit === 0);
+    if (exit === 130) expect(JSON.parse(err)).toMatchObject({ error: { code: "HT_INTERRUPTED", exit } });
     expect(readdirSync(folder).filter((name) => name.endsWith(".partial"))).toEqual([]);
   });
 });
