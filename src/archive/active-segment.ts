@@ -74,7 +74,11 @@ export class ActiveSegment implements Disposable {
 
   private room(): SegmentWriter {
     const { disk, folder, settings, nextNumber } = this.parts;
-    if (this.writer !== undefined && this.writer.end < settings.segmentSizeBytes) return this.writer;
+    if (this.writer !== undefined && this.writer.end < settings.segmentSizeBytes) {
+      // Of one that was begun and torn nothing is left.
+      if (this.writer.end === 0) this.writeWarcinfo(this.writer);
+      return this.writer;
+    }
     this.turn();
     this.writer = new SegmentWriter(disk, folder, nextNumber());
     this.writeWarcinfo(this.writer);

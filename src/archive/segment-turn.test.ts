@@ -129,3 +129,21 @@ it("says of a capture that leads out of its segment that it does, and how to men
   await rebuild(disk);
   expect(await diagnose(disk)).toEqual([]);
 });
+
+it("begins a segment anew of which a crash left nothing whole", async () => {
+  const disk = await smallSegments(1 << 20);
+  const path = `${FOLDER}/volumes/0/segments/000002.warc.gz`;
+  {
+    using file = disk.open(path, "create");
+    file.write(Buffer.from("1f8b0800", "hex"), 0);
+  }
+  {
+    await using writer = openWriter(disk);
+    await writer.add([makeInput(disk, [visitBytes(visitOf(CRAWLS, 0))])]);
+  }
+  using file = disk.open(path, "read");
+  const bytes = Buffer.alloc(file.size());
+  file.read(bytes, 0);
+  expect(readArchive(bytes).records.map(({ type }) => type)).toEqual(["warcinfo", "metadata", "revisit"]);
+  expect(await diagnose(disk)).toEqual([]);
+});
