@@ -4,6 +4,7 @@ import type { Disk } from "../disk/index.ts";
 import type { Input } from "../pipeline/index.ts";
 import {
   diagnose,
+  FOLDER,
   makeInput,
   openReader,
   openWriter,
@@ -15,6 +16,7 @@ import { noise } from "../testing/capture-text.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
 import type { AdoptReport } from "./adopt.ts";
 import { Archive } from "./archive.ts";
+import { ArchiveCore } from "./archive-core.ts";
 import { ArchiveWriter } from "./archive-writer.ts";
 import { examineArchive } from "./doctor.ts";
 import { archiveStats } from "./stats.ts";
@@ -235,4 +237,22 @@ it("knows an exclamation mark in a path from that before an entry of a ZIP file"
   for await (const { message } of examineArchive(disk, folder, { scrub: true })) findings.push(message);
   expect(findings).toEqual([]);
   expect(await read()).toEqual(payloads.slice(1));
+});
+
+it("is one finding while it is not entered, and none when somebody has written", async () => {
+  const disk = new ForgetfulDisk();
+  const held = makeInput(disk, [1, 2, 3].map(visit).map(visitBytes), "/holdings");
+  {
+    using core = ArchiveCore.open(disk, FOLDER, { create: true });
+    const { sizeBytes, modifiedMs } = disk.stat(held.path)!;
+    const file = { path: held.path, size: sizeBytes, modifiedMs };
+    core.journal({ kind: "adopt", time: "2026-01-01T00:00:00Z", segment: core.nextSegment(), ...file });
+    core.commit();
+  }
+  expect(await diagnose(disk)).toEqual([expect.stringContaining("adopted, but not entered yet")]);
+  {
+    await using _ = openWriter(disk);
+  }
+  expect(await diagnose(disk)).toEqual([]);
+  expect((await answers(disk)).days).toEqual([1, 2, 3]);
 });

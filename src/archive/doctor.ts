@@ -61,7 +61,7 @@ class Doctor {
   private readonly folder: string;
   private readonly archive: Archive;
   private readonly options: DoctorOptions;
-  /** Segments that are missing or have changed: nothing more is said about what lies in them. */
+  /** Segments that are missing, have changed or are not entered: nothing more is said about what lies in them. */
   private readonly gone = new Set<number>();
   /** Adopted files that were written to, or at least touched: what is in them is looked at in any case. */
   private readonly suspects = new Set<number>();
@@ -116,6 +116,8 @@ class Doctor {
       if (stat !== undefined && !isChanged) {
         if (adopted !== undefined && row.end < adopted.size) {
           const message = `${path} is adopted, but not entered yet: whoever writes next does that, or rebuild`;
+          // Then every record in it is one that the catalogue does not have.
+          this.gone.add(number);
           yield { code: "HT_LOST", message, file: path };
         }
         continue;
