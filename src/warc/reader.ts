@@ -172,7 +172,7 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
   private findRecord(): Step {
     const step = this.finder.find(this.format);
     if (step !== Step.MORE) return step;
-    this.start = { offset: this.stream.offset(), inner: this.stream.inner() };
+    this.start = this.finder.takePosition();
     this.block.enter(this.start.offset, this.start.inner, this.format);
     this.headScanned = 0;
     this.phase = "head";
