@@ -245,7 +245,8 @@ export class ArchiveCore implements Disposable {
     catalogue.setUnfinished(false);
     dropUnused(catalogue, [...removed.digests.values(), ...removedDigests]);
     if (removed.keys.size > 0 && !isAfresh) this.forgetRemoved(removed);
-    else if (isAfresh || catalogue.changeCount > 0) this.commit();
+    // What was committed unfinished is finished now.
+    else if (catalogue.changeCount > 0 || (isAfresh && catalogue.state.timelineCommit > 0)) this.commit();
   }
 
   /** Everything is entered, and payloads of these were removed: what waited for that is resolved. */
