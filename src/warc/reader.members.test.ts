@@ -65,3 +65,28 @@ it("knows where a record begins that goes on in the next member", () => {
   const { records } = readArchive(Buffer.concat(members));
   expect(records[1]).toMatchObject({ offset: 0, inner: one!.length, length: undefined });
 });
+
+it("finds a record behind garbage on its line, wherever its version line is cut", () => {
+  const [one, two, three] = fourWarcRecords().map(recordBytes) as [Buffer, Buffer, Buffer];
+  for (const junk of ["WARC", "xWARC/1", "junk\r\n"]) {
+    const all = Buffer.concat([one, Buffer.from(junk), two, three]);
+    const plain = contents(readArchive(all)).records;
+    expect(plain).toHaveLength(3);
+    for (let cutAt = one.length - 4; cutAt < one.length + junk.length + 14; cutAt++) {
+      const members = [all.subarray(0, cutAt), all.subarray(cutAt)].map((part) => gzipMember(part));
+      const { records } = readArchive(Buffer.concat(members));
+      expect(
+        records.map(({ uri }) => uri),
+        `${junk} cut at ${cutAt}`,
+      ).toEqual(plain.map(({ uri }) => uri));
+    }
+  }
+});
+
+it("tells no garbage of a member in which all but the end of it is a record", () => {
+  const [one, two] = fourWarcRecords().map(recordBytes) as [Buffer, Buffer];
+  const first = Buffer.concat([one, Buffer.from("junk\r\n"), two.subarray(0, 3)]);
+  const { warnings } = readArchive(Buffer.concat([first, two.subarray(3)].map((part) => gzipMember(part))));
+  const garbage = warnings.filter(({ code }) => code === "HT_GARBAGE");
+  expect(garbage.map(({ message }) => message)).toEqual(["bytes inside a member that belong to no record"]);
+});

@@ -132,7 +132,7 @@ export class RecordFinder {
     }
     if (this.midLine && pos < end) {
       const verdict = format === "arc" ? "no" : isVersionLine(buffer, pos, end);
-      return verdict === "more" && memberEnded ? "no" : verdict;
+      return verdict === "more" && memberEnded ? "next" : verdict;
     }
     if (format !== "arc") {
       if (isWarcMagic(buffer, pos, end)) return "yes";
@@ -164,7 +164,7 @@ export class RecordFinder {
   endGarbage(): void {
     if (this.garbageFrom === undefined) return;
     // Inside a compressed member both offsets are that of the member.
-    const size = this.stream.offset() - this.garbageFrom;
+    const size = this.position.offset - this.garbageFrom;
     const what = size > 0 ? `${size} bytes` : "bytes inside a member";
     this.log.report("HT_GARBAGE", `${what} that belong to no record`, this.garbageFrom);
     this.garbageFrom = undefined;

@@ -49,8 +49,9 @@ export function indexOfMagic(bytes: Buffer, from: number, to: number): number {
 
 /** The end (behind the line feed) of the line at `pos`; absent where there is none before `end`. */
 export function lineEnd(bytes: Uint8Array, pos: number, end: number): number | undefined {
-  const at = bytes.indexOf(LF, pos);
-  return at < 0 || at >= end ? undefined : at + 1;
+  // Not beyond what there is: the buffer may be far longer.
+  const at = bytes.subarray(pos, end).indexOf(LF);
+  return at < 0 ? undefined : pos + at + 1;
 }
 
 export function latin1(bytes: Uint8Array, from: number, to: number): string {
