@@ -33,7 +33,7 @@ import {
   mendJournal,
   type RemovedTraces,
   readJournal,
-  readRemovals,
+  readRemovedDigests,
 } from "./journal.ts";
 import { type KnownBefore, knownBefore } from "./known-before.ts";
 import { lateRevisits } from "./late-revisits.ts";
@@ -241,6 +241,8 @@ export class ArchiveCore implements Disposable {
       if (row.adopted !== undefined && row.end < row.adopted.size)
         removedDigests.push(...this.enterAdopted(number, row.adopted));
     }
+    // What was entered before a crash has not told of its payloads in this run.
+    if (isAfresh) for (const digest of readRemovedDigests(disk, paths.journal)) removedDigests.push(digest);
     if (isAfresh) this.resolvePatient(removedDigests);
     catalogue.setUnfinished(false);
     dropUnused(catalogue, [...removed.digests.values(), ...removedDigests]);
@@ -254,10 +256,10 @@ export class ArchiveCore implements Disposable {
     const { catalogue, disk, paths } = this;
     if (catalogue.state.pending === 0 && removed.length === 0) return;
     this.commit();
-    const removals = () => readRemovals(disk, paths.journal);
-    if (catalogue.state.pending > 0) this.indexer.resolvePatient(() => this.commitWhereDue(), removals);
+    const journal = () => readJournal(disk, paths.journal);
+    if (catalogue.state.pending > 0) this.indexer.resolvePatient(() => this.commitWhereDue(), journal);
     this.commit();
-    const late = lateRevisits(catalogue, removed, readJournal(disk, paths.journal));
+    const late = lateRevisits(catalogue, removed, journal());
     if (late.length === 0) return;
     const keys = new Set(late.map(({ key }) => this.indexer.unsettle(key)));
     this.forgetRemoved({ keys, digests: new Map() });

@@ -1,6 +1,10 @@
-/** When a capture came, beside others: with which file, and where in it. What a revisit means was there when it came, if there is any such thing. */
-import type { CaptureRow, RecordPlace } from "./capture-row.ts";
-import type { CatalogueView } from "./catalogue-view.ts";
+/**
+ * When a capture came, beside others: with which file, and where in it. What a revisit means was there when it came, if
+ * there is any such thing. Files of one kind are told apart by their numbers, and only an added and an adopted one by the
+ * clock.
+ */
+import type { CaptureRow } from "./capture-row.ts";
+import { ADOPTED_SOURCES, type CatalogueView } from "./catalogue-view.ts";
 
 type Arrived = Pick<CaptureRow, "source" | "place">;
 
@@ -14,31 +18,21 @@ export class Arrival {
     this.own = own;
   }
 
-  get timeMs(): number {
-    return this.own === undefined ? Number.POSITIVE_INFINITY : this.addedMs(this.own.source);
-  }
-
-  addedMs(source: number): number {
-    return this.catalogue.source(source)?.addedMs ?? 0;
-  }
-
   /** Whether another capture came no later. */
-  isBehind(row: CaptureRow): boolean {
-    return this.delayOf(row) === 0;
+  isBehind(other: Arrived): boolean {
+    return this.own === undefined || this.compare(other, this.own) <= 0;
   }
 
-  private delayOf({ source, place }: Arrived): number {
-    if (this.own === undefined) return 0;
-    // Less than any delay between two files.
-    if (source === this.own.source) return inPlace(place, this.own.place) > 0 ? 0.5 : 0;
-    return Math.max(0, this.addedMs(source) - this.timeMs || source - this.own.source);
+  /** Whether another file came no later. */
+  isFileBehind(source: number): boolean {
+    return this.own === undefined || this.compareFiles(source, this.own.source) <= 0;
   }
 
   /** Orders captures: first what came no later, then what did, as it came. */
-  inTurn(one: CaptureRow, other: CaptureRow): number {
-    const [oneDelay, otherDelay] = [this.delayOf(one), this.delayOf(other)];
-    if (oneDelay !== otherDelay || oneDelay === 0) return oneDelay - otherDelay;
-    return inPlace(one.place, other.place);
+  inTurn(one: Arrived, other: Arrived): number {
+    const [isOneBehind, isOtherBehind] = [this.isBehind(one), this.isBehind(other)];
+    if (isOneBehind || isOtherBehind) return Number(isOtherBehind) - Number(isOneBehind);
+    return this.compare(one, other) || one.place.segment - other.place.segment;
   }
 
   /** The first of these that came no later; else the one of them that came first. */
@@ -50,8 +44,20 @@ export class Arrival {
     }
     return first;
   }
-}
 
-function inPlace(one: RecordPlace, other: RecordPlace): number {
-  return one.segment - other.segment || one.offset - other.offset || one.inner - other.inner;
+  compareFiles(one: number, other: number): number {
+    if (one >= ADOPTED_SOURCES === other >= ADOPTED_SOURCES) return one - other;
+    return this.addedMs(one) - this.addedMs(other);
+  }
+
+  private addedMs(source: number): number {
+    return this.catalogue.source(source)?.addedMs ?? 0;
+  }
+
+  /** Of one file, what lies in one segment is in order; a compaction may have carried one segment behind another. */
+  private compare(one: Arrived, other: Arrived): number {
+    if (one.source !== other.source) return this.compareFiles(one.source, other.source);
+    if (one.place.segment !== other.place.segment) return 0;
+    return one.place.offset - other.place.offset || one.place.inner - other.place.inner;
+  }
 }

@@ -11,7 +11,7 @@ import {
   type Visit,
   visitBytes,
 } from "../testing/archive-fixture.ts";
-import { noise, packRecords } from "../testing/capture-text.ts";
+import { captureBytes, noise, packRecords } from "../testing/capture-text.ts";
 import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
 import { ArchiveCore } from "./archive-core.ts";
 import type { ArchiveWriter } from "./archive-writer.ts";
@@ -194,4 +194,27 @@ it("lets the doctor find nothing wrong with what is being written, or carried el
     await using writer = openWriter(disk, { segmentSizeBytes: 3000 });
     await writer.remove({ url: visitOf(0, 5).uri }, { reason: "a test" });
   }
+});
+
+it("follows each of two captures that differ in nothing but their payloads", async () => {
+  const disk = new ForgetfulDisk();
+  const [gone, one, two] = ["gone", "one", "two"].map((name) => noise(name, 900)) as [Buffer, Buffer, Buffer];
+  const shared = {
+    uri: "http://a.example/",
+    date: "2020-01-05T00:00:00Z",
+    id: "urn:uuid:one",
+    digest: "wrong",
+  } as const;
+  await using writer = openWriter(disk);
+  await writer.add([
+    makeInput(disk, [
+      captureBytes({ uri: "http://gone.example/", date: shared.date, payload: gone }),
+      ...[one, two].map((payload) => captureBytes({ ...shared, payload })),
+    ]),
+  ]);
+  await using archive = await openReader(disk);
+  const found = [...archive.captures(shared.uri)];
+  await writer.remove({ url: "http://gone.example/" }, { reason: "a test" });
+  writer.compact();
+  expect(found.map((capture) => archive.reader.payloadBytes(capture))).toEqual([one, two]);
 });

@@ -129,10 +129,11 @@ function shortHash(text: string): number {
 
 /**
  * Whether a record is the one that a row tells of, as far as its own payload is known. One that has a payload is not one
- * that waits for it, though all else be equal: what it brings would be lost.
+ * that waits for it, though all else be equal: what it brings would be lost. Nor is one whose payload is not known the same
+ * as one whose header lies: it may mean what that says.
  */
 export function isSameRecord(row: CaptureRow, mark: Buffer, digest: Buffer | undefined): boolean {
-  return row.mark.equals(mark) && (digest === undefined || row.digest?.equals(digest) === true);
+  return row.mark.equals(mark) && (digest === undefined ? !row.lies : row.digest?.equals(digest) === true);
 }
 
 /** Whether a record has at least the id of the one that a row tells of. */

@@ -47,6 +47,8 @@ export interface CatalogueState {
   readonly pending: number;
   /** Captures that were removed from a moment of which later ones are left: numbers of a moment may have gaps then. */
   readonly gaps: number;
+  /** Files that were added had numbers up to this, by the journal; nothing of them may be left. */
+  readonly lastSource: number;
   /** 1 while everything is made anew: then a segment that is not in it was not left by a crash. */
   readonly unfinished: number;
 }
@@ -62,6 +64,7 @@ const EMPTY: CatalogueState = {
   contents: 0,
   pending: 0,
   gaps: 0,
+  lastSource: 0,
   unfinished: 0,
 };
 

@@ -203,6 +203,15 @@ export class Catalogue extends CatalogueView {
     this.put(tableKey(Table.note, latin1(note)), NOTHING);
   }
 
+  /** Of the next file that is added. A number is not given out again, though nothing of its file is left. */
+  nextSource(): number {
+    return 1 + Math.max(this.lastOwnSource(), this.counts.lastSource);
+  }
+
+  reserveSources(last: number): void {
+    this.counts.lastSource = Math.max(this.counts.lastSource, last);
+  }
+
   setUnfinished(isUnfinished: boolean): void {
     this.counts.unfinished = isUnfinished ? 1 : 0;
   }

@@ -20,8 +20,8 @@ import { type Catalogue } from "./catalogue.ts";
 import { type Framing } from "./catalogue-keys.ts";
 import { UNKNOWN_DIGEST } from "./catalogue-view.ts";
 import { type Content, contentIdentity, encodeContent } from "./content.ts";
-import type { RemovedAt } from "./journal.ts";
-import { removalMark } from "./removal-mark.ts";
+import type { JournalEntry } from "./journal.ts";
+import { recordRemovalMark, removalMark } from "./removal-mark.ts";
 import { headerPlace } from "./revisit-header.ts";
 import {
   type Asking,
@@ -83,7 +83,17 @@ export class Indexer {
     const isVague = sha256 === undefined && isOurs !== true;
     if (isVague && (claim === undefined || catalogue.isRemoved(mark, UNKNOWN_DIGEST))) return true;
     const digest = this.digestOf(facts);
-    return digest === undefined && this.isWaiting ? false : catalogue.isRemoved(mark, digest);
+    if (digest !== undefined) return catalogue.isRemoved(mark, digest);
+    return !this.isWaiting && this.isRemovedUnknown(facts, mark);
+  }
+
+  /** Whether a record was removed that nothing tells the payload of: itself, and not another one of its id. */
+  private isRemovedUnknown(facts: RecordFacts, mark: Buffer): boolean {
+    const { catalogue } = this;
+    return (
+      catalogue.isRemoved(mark, UNKNOWN_DIGEST) ||
+      catalogue.isRemoved(recordRemovalMark(mark, markOf(facts)), undefined)
+    );
   }
 
   /** Its mark, where a capture with that mark was removed. As long as nothing was ever written to the journal, none was. */
@@ -263,16 +273,18 @@ export class Indexer {
    * Resolves what waited until everything was there: what may mean others that wait, behind those; then what tells which
    * capture it means; then, in the order of times, what does not. All must have been committed; `afterEach` may do so again.
    */
-  resolvePatient(afterEach: () => void, removed: () => Iterable<RemovedAt>): void {
+  resolvePatient(afterEach: () => void, journal: () => Iterable<JournalEntry>): void {
     let left: readonly CaptureKey[] = [...this.catalogue.allCaptures()].flatMap(({ key, row }) =>
       row.digest === undefined ? key : [],
     );
-    if (this.catalogue.state.journal > 0) this.originals.recall(new Set(left.map(urlOf)), removed());
+    if (this.catalogue.state.journal > 0) this.originals.recall(new Set(left.map(urlOf)), journal());
     for (const patience of ["careful", "telling", "none"] as const) left = this.settleEach(left, patience, afterEach);
     for (const key of left) {
       const row = this.catalogue.capture(key)!;
       const facts = this.factsAt(row.place);
-      if (this.removalOf(facts) !== undefined || this.isTwice(key, facts, row)) this.catalogue.removeCapture(key);
+      const mark = this.removalOf(facts);
+      const isRemoved = mark !== undefined && this.isRemovedUnknown(facts, mark);
+      if (isRemoved || this.isTwice(key, facts, row)) this.catalogue.removeCapture(key);
       else if (facts.capture!.isOurs !== true) this.addWaits(key, facts);
       afterEach();
     }
@@ -321,14 +333,20 @@ export class Indexer {
     return true;
   }
 
-  /** Whether another capture is of the same record: as long as both wait, the earlier one counts. */
-  private isTwice(captureKey: CaptureKey, { uri }: RecordFacts, { mark }: CaptureRow, digest?: Buffer): boolean {
-    const there = this.catalogue.capturesAt(urlHash(archiveKey(uri)), timeOf(captureKey));
-    return there.some(({ key, row }) =>
-      digest === undefined
-        ? key < captureKey && row.digest === undefined && row.mark.equals(mark)
-        : key !== captureKey && isSameRecord(row, mark, digest),
-    );
+  /**
+   * Whether another capture is of the same record, and this one is not needed beside it: as long as both wait, the earlier
+   * one counts. What lies in a file of others may go with it, and what stands around a record belongs to its capture.
+   */
+  private isTwice(captureKey: CaptureKey, { uri }: RecordFacts, own: CaptureRow, digest?: Buffer): boolean {
+    const { catalogue } = this;
+    const isEnough = ({ place, before, after }: CaptureRow) =>
+      catalogue.segment(place.segment)?.adopted === undefined && before + after >= own.before + own.after;
+    const there = catalogue.capturesAt(urlHash(archiveKey(uri)), timeOf(captureKey));
+    return there.some(({ key, row }) => {
+      if (key === captureKey || !isEnough(row)) return false;
+      if (digest !== undefined) return isSameRecord(row, own.mark, digest);
+      return key < captureKey && row.digest === undefined && row.mark.equals(own.mark);
+    });
   }
 
   /** Lets a revisit wait that has its payload, which it must not have; the key that it is filed under. */

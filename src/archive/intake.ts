@@ -107,7 +107,7 @@ export class Intake implements Disposable {
   constructor(parts: IntakeParts) {
     this.parts = parts;
     this.rules = new Rules(parts.policy);
-    this.nextSource = 1 + parts.catalogue.lastOwnSource();
+    this.nextSource = parts.catalogue.nextSource();
   }
 
   /** Tells the journal which captures came back. Until then they would not, if everything were made anew. */

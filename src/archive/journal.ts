@@ -10,7 +10,7 @@ import { urlHash } from "./capture-key.ts";
 import { archiveKey, halfOf, hasSameId, recordMark } from "./capture-row.ts";
 import { type Catalogue } from "./catalogue.ts";
 import { ADOPTED_SOURCES } from "./catalogue-view.ts";
-import { momentClaim, removalMark } from "./removal-mark.ts";
+import { momentClaim, recordRemovalMark, removalMark } from "./removal-mark.ts";
 
 /** A file that became a segment where it lies; the last one of a segment tells where it lies now. */
 export interface AdoptEntry {
@@ -30,8 +30,9 @@ export interface RemovedCapture {
   /** Of the payload; absent for a revisit whose original was not known, and for every revisit that is readmitted. */
   readonly sha256: string | null;
   readonly id: string | null;
-  /** When the file came that it was in; earlier versions did not tell. */
-  readonly added?: string | undefined;
+  /** The file that it came from, and the mark of its row (hex); of what was removed, and not by earlier versions. */
+  readonly source?: number | undefined;
+  readonly mark?: string | undefined;
 }
 
 export interface RemoveEntry {
@@ -43,12 +44,6 @@ export interface RemoveEntry {
   /** The number of the last file that had been added by then; earlier versions did not tell. */
   readonly lastSource?: number | undefined;
   readonly captures: readonly RemovedCapture[];
-}
-
-/** A capture that was taken out, and when. */
-export interface RemovedAt {
-  readonly capture: RemovedCapture;
-  readonly removedMs: number;
 }
 
 /** Captures that were removed may come back. */
@@ -99,12 +94,11 @@ export function* readJournal(disk: Disk, path: string, known = 0): Generator<Jou
   }
 }
 
-/** All that was ever removed, in order. */
-export function* readRemovals(disk: Disk, path: string): Generator<RemovedAt> {
+/** The payloads of all that was ever removed. */
+export function* readRemovedDigests(disk: Disk, path: string): Generator<Buffer> {
   for (const entry of readJournal(disk, path)) {
     if (entry.kind !== "remove") continue;
-    const removedMs = timeOfDate(entry.time) ?? 0;
-    for (const capture of entry.captures) yield { capture, removedMs };
+    for (const { sha256 } of entry.captures) if (sha256 !== null) yield halfOf(sha256);
   }
 }
 
@@ -176,7 +170,8 @@ function enterOne(catalogue: Catalogue, entry: JournalEntry, removed: RemovedTra
     catalogue.putSegment(segment, { adopted: { path, size, modifiedMs }, end: there?.end ?? 0 });
     return;
   }
-  for (const { url, date, id, sha256 } of entry.captures) {
+  if (entry.kind === "remove") catalogue.reserveSources(entry.lastSource ?? 0);
+  for (const { url, date, id, sha256, mark: rowMark } of entry.captures) {
     const key = archiveKey(url);
     const timeMs = timeOfDate(date) ?? 0;
     const digest = sha256 === null ? undefined : halfOf(sha256);
@@ -186,6 +181,7 @@ function enterOne(catalogue: Catalogue, entry: JournalEntry, removed: RemovedTra
       continue;
     }
     catalogue.markRemoved(mark, digest);
+    if (rowMark !== undefined) catalogue.markRemoved(recordRemovalMark(mark, Buffer.from(rowMark, "hex")), digest);
     if (digest !== undefined) catalogue.putClaim(momentClaim(key, timeMs), digest);
     for (const found of catalogue.capturesAt(urlHash(key), timeMs)) {
       const isSame = digest === undefined ? found.row.digest === undefined : found.row.digest?.equals(digest) === true;

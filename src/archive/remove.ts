@@ -92,7 +92,7 @@ class Removal {
       time: formatIso(clock.now()),
       reason: this.options.reason,
       selection: inWords(this.selection),
-      lastSource: catalogue.lastOwnSource(),
+      lastSource: catalogue.nextSource() - 1,
     } as const;
     for (let from: string | undefined; ; ) {
       const portion = this.next(from);
@@ -135,9 +135,9 @@ class Removal {
     const { url, date, id } = this.reader.details(found);
     const rest = digest === undefined ? undefined : this.core.catalogue.anyOriginal(digest)?.digestRest;
     const sha256 = digest === undefined || rest === undefined ? null : Buffer.concat([digest, rest]).toString("hex");
-    const source = this.core.catalogue.source(found.row.source);
-    const added = source === undefined ? {} : { added: formatIso(source.addedMs) };
-    return { url, date: date ?? formatIso(found.timeMs), sha256, id: id ?? null, ...added };
+    const { source, mark } = found.row;
+    const told = { url, date: date ?? formatIso(found.timeMs), sha256, id: id ?? null };
+    return { ...told, source, mark: mark.toString("hex") };
   }
 }
 

@@ -16,7 +16,8 @@ import {
 } from "./capture-row.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { FoundCapture } from "./catalogue-view.ts";
-import type { RemovedAt } from "./journal.ts";
+import type { JournalEntry } from "./journal.ts";
+import { JournalOrder, type Removal } from "./journal-order.ts";
 import { momentClaim, removalMark } from "./removal-mark.ts";
 import type { RecordShelf } from "./segments.ts";
 
@@ -34,8 +35,8 @@ interface Recalled {
   readonly timeMs: number;
   /** The first half of that of its payload. */
   readonly digest: Buffer;
-  readonly addedMs: number;
-  readonly removedMs: number;
+  readonly source: number;
+  readonly removal: Removal;
 }
 
 /** What a revisit leads to. */
@@ -60,6 +61,7 @@ export class RevisitOriginals {
   private readonly shelf: RecordShelf;
   /** Captures that were removed, by the hashes of their URLs, the last first. */
   private readonly removed = new Map<string, Recalled[]>();
+  private order: JournalOrder | undefined;
 
   constructor(catalogue: Catalogue, shelf: RecordShelf) {
     this.patience = catalogue.state.unfinished > 0 ? "entering" : "none";
@@ -68,16 +70,15 @@ export class RevisitOriginals {
   }
 
   /** Lets those be found that were there when who asks came, and have been removed since, of these URLs. */
-  recall(urls: ReadonlySet<string>, removed: Iterable<RemovedAt>): void {
-    for (const { capture, removedMs } of removed) {
-      const url = urlHash(archiveKey(capture.url));
-      const addedMs = timeOfDate(capture.added);
-      if (!urls.has(url) || capture.sha256 === null || addedMs === undefined) continue;
-      const recalled = { timeMs: timeOfDate(capture.date) ?? 0, digest: halfOf(capture.sha256), addedMs, removedMs };
-      const there = this.removed.get(url);
-      if (there === undefined) this.removed.set(url, [recalled]);
+  recall(urls: ReadonlySet<string>, journal: Iterable<JournalEntry>): void {
+    this.order = new JournalOrder(journal, ({ url, date, sha256, source }, removal) => {
+      const hashed = urlHash(archiveKey(url));
+      if (!urls.has(hashed) || sha256 === null || source === undefined) return;
+      const recalled = { timeMs: timeOfDate(date) ?? 0, digest: halfOf(sha256), source, removal };
+      const there = this.removed.get(hashed);
+      if (there === undefined) this.removed.set(hashed, [recalled]);
       else there.push(recalled);
-    }
+    });
     for (const list of this.removed.values()) list.sort((one, other) => other.timeMs - one.timeMs);
   }
 
@@ -111,7 +112,9 @@ export class RevisitOriginals {
     const url = urlHash(key);
     const arrival = this.arrivalOf(entered);
     const removed = this.removed.get(url)?.filter((each) => each.timeMs < timeMs) ?? [];
-    const gone = removed.find((each) => each.addedMs <= arrival.timeMs && arrival.timeMs < each.removedMs);
+    const gone = removed.find(
+      (each) => arrival.isFileBehind(each.source) && this.order?.isBefore(entered!.row.source, each.removal) === true,
+    );
     const later: CaptureRow[] = [];
     for (const found of this.catalogue.capturesBefore(url, timeMs)) {
       if (gone !== undefined && gone.timeMs > found.timeMs) break;
@@ -127,13 +130,12 @@ export class RevisitOriginals {
 
   /** What came first, of captures and of what was removed, where nothing was there. */
   private firstLater(arrival: Arrival, later: readonly CaptureRow[], removed: readonly Recalled[]): Buffer | undefined {
-    const row = arrival.first(later);
-    let first = {
-      digest: row?.digest,
-      addedMs: row === undefined ? Number.POSITIVE_INFINITY : arrival.addedMs(row.source),
-    };
-    for (const each of removed) if (each.addedMs > arrival.timeMs && each.addedMs < first.addedMs) first = each;
-    return first.digest;
+    let first: (Pick<Recalled, "source"> & { readonly digest: Buffer | undefined }) | undefined = arrival.first(later);
+    for (const each of removed) {
+      if (arrival.isFileBehind(each.source)) continue;
+      if (first === undefined || arrival.compareFiles(each.source, first.source) < 0) first = each;
+    }
+    return first?.digest;
   }
 
   private arrivalOf(entered: Asking["entered"]): Arrival {

@@ -54,7 +54,7 @@ export class SharedWhereabouts implements Whereabouts, Disposable {
   capture({ key, timeMs, row }: FoundCapture): CaptureRow {
     const { place, before, after } = this.follow(row, (catalogue) => {
       const there = catalogue.capturesAt(urlOf(key), timeMs);
-      return there.find((each) => each.row.kind === row.kind && each.row.mark.equals(row.mark))?.row;
+      return there.find((each) => isSameCapture(each.row, row))?.row;
     });
     return { ...row, place, before, after };
   }
@@ -116,6 +116,12 @@ export class SharedWhereabouts implements Whereabouts, Disposable {
     this.newer?.store[Symbol.dispose]();
     this.newer = undefined;
   }
+}
+
+/** As far as that was known: what a revisit stands for may have come to be known since. */
+function isSameCapture(now: CaptureRow, then: CaptureRow): boolean {
+  const hasPayload = then.digest === undefined || now.digest?.equals(then.digest) === true;
+  return now.kind === then.kind && now.mark.equals(then.mark) && hasPayload;
 }
 
 /** The record that holds a payload. */
