@@ -52,7 +52,7 @@ export async function adoptInputs(
       entry!.end();
       catalogue.putSegment(adopted!.number, { adopted: adopted!.file, end: adopted!.file.size });
       for (const name of Object.keys(total) as (keyof EntryCounts)[]) total[name] += entry!.counts[name];
-      removed.push(...entry!.removedDigests);
+      for (const digest of entry!.removedDigests) removed.push(digest);
     },
   });
   core.commit();

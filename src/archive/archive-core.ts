@@ -232,17 +232,19 @@ export class ArchiveCore implements Disposable {
     const removed = enterJournal(catalogue, readJournal(disk, paths.journal, catalogue.state.journal));
     if (this.state === "unfinished") return;
     const removedDigests: Buffer[] = [];
+    const forget = (digests: Iterable<Buffer>) => {
+      for (const digest of digests) removedDigests.push(digest);
+    };
     for (const number of listSegments(disk, paths.segments)) {
       const known = catalogue.segment(number)?.end ?? 0;
       const size = disk.stat(segmentPath(paths.segments, number))!.sizeBytes;
-      if (size > known) removedDigests.push(...this.enterTail(number, known, isAfresh));
+      if (size > known) forget(this.enterTail(number, known, isAfresh));
     }
     for (const { number, row } of catalogue.segments()) {
-      if (row.adopted !== undefined && row.end < row.adopted.size)
-        removedDigests.push(...this.enterAdopted(number, row.adopted));
+      if (row.adopted !== undefined && row.end < row.adopted.size) forget(this.enterAdopted(number, row.adopted));
     }
     // What was entered before a crash has not told of its payloads in this run.
-    if (isAfresh) for (const digest of readRemovedDigests(disk, paths.journal)) removedDigests.push(digest);
+    if (isAfresh) forget(readRemovedDigests(disk, paths.journal));
     if (isAfresh) this.resolvePatient(removedDigests);
     catalogue.setUnfinished(false);
     dropUnused(catalogue, [...removed.digests.values(), ...removedDigests]);

@@ -146,7 +146,7 @@ class Rebuild {
         end: (input) => {
           const number = numbers.get(input)!;
           entry!.end();
-          removed.push(...entry!.removedDigests);
+          for (const digest of entry!.removedDigests) removed.push(digest);
           if (own.has(input.name)) this.endSegment(number, end, input.size!);
           else core.catalogue.putSegment(number, { ...core.catalogue.segment(number)!, end: input.size! });
         },

@@ -107,9 +107,8 @@ export function changeVisits(
   const names = new Set(forgotten.map(nameOf));
   const all = visitsOf(runs);
   const kept = names.size === 0 ? all : all.filter((visit) => !names.has(nameOf(visit)));
-  kept.push(...added);
   // New ones stand behind known ones of the same moment and content, so those keep their values.
-  return collapse(carry, kept.sort(compareVisits));
+  return collapse(carry, [...kept, ...added].sort(compareVisits));
 }
 
 function nameOf({ time, digest }: Pick<Visit, "time" | "digest">): string {
