@@ -54,10 +54,8 @@ export function install() {
   const lock = join(root, "package-lock.json");
   if (existsSync(marker) && statSync(marker).mtimeMs >= statSync(lock).mtimeMs) return;
   console.error("installing packages …");
-  // `ci` wants the lock file to name the packages of every platform; where a registry lacks one, `install` still works.
-  const options = { cwd: root, stdio: "ignore" };
-  if (spawnSync("npm", ["ci", "--no-audit", "--no-fund"], options).status === 0) return;
-  run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error"], { stdio: ["ignore", "ignore", "inherit"] });
+  // `ci` never changes the lock file, which names the packages of every platform.
+  run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"], { stdio: ["ignore", "ignore", "inherit"] });
 }
 
 /** What a build runs, one after the other. */
