@@ -10,7 +10,8 @@ const COMMANDS = ["tests/cli/**/*.test.ts"];
 const ROOMS = ["src/{dedup,store,temporal,url,volumed}/**/*.test.ts"];
 /** All but those that load something of the kind, which `tests/nothing-loaded.ts` tells, read much, or set what is global. */
 const PLAIN = [
-  "src/archive/!(adopt|archive.model|segment-turn).test.ts",
+  "src/archive/*/!(adopt|archive.model|segment-turn).test.ts",
+  "src/rows/*.test.ts",
   "src/base/!(digest).test.ts",
   "src/disk/!(durable-output|lock|node-disk|standard-streams).test.ts",
   "src/pipeline/!(dedup.property|half-manifest|inputs|orphans|record-facts|resolve.property|rewrite|stages.property).test.ts",

@@ -54,6 +54,11 @@ function roomOf(path: string): string {
   return /^src\/([^/]+)\//.exec(path)?.[1] ?? "";
 }
 
+/** Empty for files that lie in the room itself. */
+function subRoomOf(path: string): string {
+  return /^src\/[^/]+\/([^/]+)\//.exec(path)?.[1] ?? "";
+}
+
 const IMPORT = /^(?:import|export)\b[^"';]*?from "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)/gm;
 
 /** What a file imports, types too: paths from the root of the project, or names of packages. */
@@ -87,6 +92,7 @@ describe("rooms", () => {
     disk: 1,
     warc: 1,
     url: 1,
+    rows: 2,
     store: 2,
     temporal: 2,
     dedup: 3,
@@ -115,6 +121,24 @@ describe("rooms", () => {
         .map((target) => `${path} imports ${target}`),
     );
     expect(offences).toEqual([]);
+  });
+
+  it("have sub-rooms that import only those before them", () => {
+    /** From the ground up. What lies in the room itself, its door above all, may import every one of them. */
+    const orders: Readonly<Record<string, readonly string[]>> = {
+      archive: ["catalogue", "segments", "journal", "entering", "core", "adding", "asking", "care", "export"],
+    };
+    for (const [room, order] of Object.entries(orders)) {
+      const own = SOURCE.filter((path) => roomOf(path) === room && subRoomOf(path) !== "");
+      expect([...new Set(own.map(subRoomOf))].sort()).toEqual([...order].sort());
+      const rank = (path: string) => order.indexOf(subRoomOf(path));
+      const offences = own.flatMap((path) =>
+        importsOf(path)
+          .filter((target) => roomOf(target) === room && (subRoomOf(target) === "" || rank(target) > rank(path)))
+          .map((target) => `${path} imports ${target}`),
+      );
+      expect(offences).toEqual([]);
+    }
   });
 
   it("keep testing/ to the tests, and the command line to itself", () => {

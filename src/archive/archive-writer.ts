@@ -2,17 +2,17 @@
 import type { Policy } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { type Input, type RecordFacts, SeenPayloads, Spool } from "../pipeline/index.ts";
-import { type AdoptReport, adoptInputs } from "./adopt.ts";
-import { ArchiveCore, type WriterOptions } from "./archive-core.ts";
-import type { Catalogue } from "./catalogue.ts";
-import type { CatalogueState } from "./catalogue-view.ts";
-import { type CompactOptions, type CompactReport, compactArchive } from "./compact.ts";
-import { Intake, type IntakeCounts } from "./intake.ts";
-import { loadForInputs, loadForSegments } from "./load-zstd.ts";
-import { OriginalReferences } from "./original-references.ts";
-import { type RebuildOptions, rebuildArchive } from "./rebuild.ts";
-import { type RemoveOptions, type RemoveReport, removeCaptures, type Selection } from "./remove.ts";
-import { type TakeOptions, takeFacts } from "./take-facts.ts";
+import { type AdoptReport, adoptInputs } from "./adding/adopt.ts";
+import { Intake, type IntakeCounts } from "./adding/intake.ts";
+import { OriginalReferences } from "./adding/original-references.ts";
+import { type TakeOptions, takeFacts } from "./adding/take-facts.ts";
+import { type CompactOptions, type CompactReport, compactArchive } from "./care/compact.ts";
+import { type RebuildOptions, rebuildArchive } from "./care/rebuild.ts";
+import { type RemoveOptions, type RemoveReport, removeCaptures, type Selection } from "./care/remove.ts";
+import type { Catalogue } from "./catalogue/catalogue.ts";
+import type { CatalogueState } from "./catalogue/catalogue-view.ts";
+import { ArchiveCore, type WriterOptions } from "./core/archive-core.ts";
+import { loadForInputs, loadForSegments } from "./segments/load-zstd.ts";
 
 export interface AddOptions extends TakeOptions {
   readonly policy?: Policy | undefined;

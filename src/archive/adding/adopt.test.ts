@@ -1,0 +1,258 @@
+import { basename, dirname } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Disk } from "../../disk/index.ts";
+import type { Input } from "../../pipeline/index.ts";
+import {
+  diagnose,
+  FOLDER,
+  makeInput,
+  openReader,
+  openWriter,
+  rebuild,
+  type Visit,
+  visitBytes,
+} from "../../testing/archive-fixture.ts";
+import { noise } from "../../testing/capture-text.ts";
+import { ForgetfulDisk } from "../../testing/forgetful-disk.ts";
+import { ArchiveWriter } from "../archive-writer.ts";
+import { Archive } from "../asking/archive.ts";
+import { archiveStats } from "../asking/stats.ts";
+import { examineArchive } from "../care/doctor.ts";
+import { ArchiveCore } from "../core/archive-core.ts";
+import type { AdoptReport } from "./adopt.ts";
+
+const URL = "http://a.example/";
+const KEEP = { data: "keep", names: "keep", seed: 0 } as const;
+const visit = (day: number): Visit => ({
+  uri: URL,
+  timeMs: Date.UTC(2020, 0, day),
+  payload: noise(`day ${day}`, 900),
+});
+
+/** Two files that were adopted, of captures of two days each. */
+async function adopted(): Promise<{ disk: ForgetfulDisk; inputs: Input[] }> {
+  const disk = new ForgetfulDisk();
+  const inputs = [1, 3].map((day) =>
+    makeInput(
+      disk,
+      [day, day + 1].map((each) => visitBytes(visit(each))),
+      "/holdings",
+    ),
+  );
+  await adopt(disk, inputs);
+  return { disk, inputs };
+}
+
+async function adopt(disk: Disk, inputs: readonly Input[]): Promise<AdoptReport> {
+  await using writer = openWriter(disk);
+  return await writer.adopt(inputs);
+}
+
+function move(disk: Disk, input: Input, folder = "/elsewhere"): Input {
+  disk.makeFolder(folder);
+  const path = `${folder}/${basename(input.path)}`;
+  disk.rename(input.path, path, "refuse");
+  disk.syncFolder(folder);
+  disk.syncFolder(dirname(input.path));
+  return { ...input, name: path, path };
+}
+
+async function answers(disk: Disk): Promise<{ days: number[]; readable: number; crawls: string[] }> {
+  await using archive = await openReader(disk);
+  const captures = [...archive.captures(URL)];
+  let readable = 0;
+  for (const { row } of captures) archive.shelf.read(row.place, (record) => void (readable += record.drain() ?? 1));
+  const crawls = [...archiveStats(archive, "crawl")].map(({ name }) => name).sort();
+  return { days: captures.map(({ timeMs }) => new Date(timeMs).getUTCDate()), readable, crawls };
+}
+
+describe("an adopted file that was moved", () => {
+  it("is the same segment in its new place", async () => {
+    const { disk, inputs } = await adopted();
+    const moved = inputs.map((input) => move(disk, input));
+    expect(await diagnose(disk)).toHaveLength(2);
+    expect(await adopt(disk, moved)).toMatchObject({ files: 0, adoptedBefore: 2, moved: 2, captures: 0 });
+    const wanted = { days: [1, 2, 3, 4], readable: 4, crawls: moved.map(({ path }) => path).sort() };
+    expect(await answers(disk)).toEqual(wanted);
+    expect(await diagnose(disk)).toEqual([]);
+    expect(await adopt(disk, moved)).toMatchObject({ files: 0, adoptedBefore: 2, moved: 0 });
+    await rebuild(disk);
+    expect(await answers(disk)).toEqual(wanted);
+    expect(await diagnose(disk)).toEqual([]);
+  });
+
+  it("is not one of the same name and size with other captures", async () => {
+    const { disk, inputs } = await adopted();
+    const [other, gone] = [...inputs].sort((one, two) => one.size! - two.size!) as [Input, Input];
+    disk.remove(gone.path);
+    disk.makeFolder("/elsewhere");
+    const path = `/elsewhere/${basename(gone.path)}`;
+    {
+      using from = disk.open(other.path, "read");
+      using to = disk.open(path, "create");
+      // Zeros behind the records make up for what is missing.
+      const bytes = Buffer.alloc(gone.size!);
+      from.read(bytes, 0);
+      to.write(bytes, 0);
+    }
+    expect(disk.stat(path)!.sizeBytes).toBe(gone.size);
+    const report = await adopt(disk, [{ ...gone, name: path, path }]);
+    expect(report).toMatchObject({ files: 1, adoptedBefore: 0, moved: 0, known: 2 });
+    expect(await diagnose(disk)).toEqual([
+      `HT_NOT_FOUND ${gone.path} is gone; adopt it where it lies now; it holds 2 captures`,
+    ]);
+  });
+
+  it("is entered where it was gone when everything was made anew", async () => {
+    const { disk, inputs } = await adopted();
+    const moved = move(disk, inputs[0]!);
+    await rebuild(disk);
+    expect((await answers(disk)).days).toEqual([3, 4]);
+    expect(await adopt(disk, [moved])).toMatchObject({ files: 1, captures: 2, moved: 0 });
+    expect((await answers(disk)).days).toEqual([1, 2, 3, 4]);
+    expect(await diagnose(disk)).toEqual([]);
+  });
+
+  it("is found whenever that is cut off, once it is adopted again", async () => {
+    const { disk: sound, inputs } = await adopted();
+    const moved = inputs.map((input) => move(sound, input));
+    for (let stopAt = 1; ; stopAt++) {
+      const disk = sound.reopen(KEEP, { stopAt });
+      try {
+        await adopt(disk, moved);
+      } catch (error) {
+        if (!disk.operations.stopped) throw error;
+      }
+      const left = disk.reopen(KEEP);
+      await adopt(left, moved);
+      expect(await answers(left)).toMatchObject({ days: [1, 2, 3, 4], readable: 4 });
+      expect(await diagnose(left)).toEqual([]);
+      if (!disk.operations.stopped) break;
+    }
+  });
+});
+
+describe("a file with more captures of one moment than there can be", () => {
+  it("is adopted but for these, which are told, and the archive can still be written to", async () => {
+    const disk = new ForgetfulDisk();
+    const visits = Array.from({ length: 258 }, (_, number) => visitBytes({ ...visit(1), number }));
+    const input = makeInput(disk, [...visits, visitBytes(visit(2))], "/holdings");
+    const warnings: string[] = [];
+    {
+      await using writer = openWriter(disk, { onWarning: ({ message }) => void warnings.push(message) });
+      expect(await writer.adopt([input])).toMatchObject({ files: 1, captures: 257, damaged: 2 });
+    }
+    expect(warnings).toEqual(Array(2).fill("not entered: more than 256 captures of one URL at one time"));
+    await adopt(disk, [makeInput(disk, [visitBytes(visit(3))], "/holdings")]);
+    await rebuild(disk);
+    expect((await answers(disk)).readable).toBe(258);
+    expect(await diagnose(disk)).toEqual(Array(2).fill(expect.stringMatching("is not in the catalogue")));
+  });
+});
+
+/** An ARC file with captures of one URL at midnight of these days. */
+function arcInput(disk: Disk, days: readonly number[]): Input {
+  const record = (line: string, block: string) => `${line} ${block.length}\n${block}\n`;
+  const version = "1 0 test\nURL IP-address Archive-date Content-type Archive-length\n";
+  const captures = days.map((day) =>
+    record(`${URL} 10.0.0.1 2020010${day}000000 text/plain`, `HTTP/1.1 200 OK\r\n\r\nday ${day}`),
+  );
+  const bytes = Buffer.from(
+    [record("filedesc://a.arc 0.0.0.0 20200101000000 text/plain", version), ...captures].join(""),
+  );
+  disk.makeFolder("/holdings");
+  const path = "/holdings/a.arc";
+  {
+    using file = disk.open(path, "create");
+    file.write(bytes, 0);
+  }
+  return { name: path, path, entries: [], size: bytes.length };
+}
+
+describe("an adopted ARC file", () => {
+  it("has captures that can be removed, and stay so", async () => {
+    const disk = new ForgetfulDisk();
+    const input = arcInput(disk, [1, 2]);
+    await adopt(disk, [input]);
+    {
+      await using writer = openWriter(disk);
+      const removed = await writer.remove({ url: URL, toMs: Date.UTC(2020, 0, 1) }, { reason: "test" });
+      expect(removed.captures).toBe(1);
+    }
+    expect((await answers(disk)).days).toEqual([2]);
+    await rebuild(disk);
+    expect((await answers(disk)).days).toEqual([2]);
+    {
+      await using writer = openWriter(disk);
+      expect(await writer.add([input])).toMatchObject({ captures: 0, known: 1, removed: 1 });
+    }
+    expect(await diagnose(disk)).toEqual([]);
+  });
+});
+
+it("takes no payload into the archive of which all captures were removed before", async () => {
+  const disk = new ForgetfulDisk();
+  const input = makeInput(disk, [1, 2, 3].map(visit).map(visitBytes), "/holdings");
+  const contents = async () => {
+    await using archive = await openReader(disk);
+    return archive.catalogue.state.contents;
+  };
+  {
+    await using writer = openWriter(disk);
+    await writer.add([input]);
+    await writer.remove({ url: URL, toMs: visit(1).timeMs }, { reason: "a test" });
+  }
+  expect(await adopt(disk, [input])).toMatchObject({ captures: 0, known: 2, removed: 1 });
+  expect(await contents()).toBe(2);
+  await rebuild(disk);
+  expect(await contents()).toBe(2);
+  expect(await diagnose(disk)).toEqual([]);
+});
+
+it("knows an exclamation mark in a path from that before an entry of a ZIP file", async () => {
+  const disk = new ForgetfulDisk();
+  const folder = "/mine!/archive";
+  const added = makeInput(disk, [visitBytes(visit(1))]);
+  const held = makeInput(disk, [visitBytes(visit(2))], "/hold!ings");
+  {
+    await using writer = ArchiveWriter.open(disk, folder, { create: true });
+    await writer.add([added]);
+    await writer.adopt([held]);
+  }
+  const read = async () => {
+    await using archive = await Archive.open(disk, folder);
+    return [...archive.captures(URL)].map((found) => archive.reader.payloadBytes(found));
+  };
+  const payloads = [1, 2].map((day) => visit(day).payload);
+  expect(await read()).toEqual(payloads);
+  await ArchiveWriter.rebuild(disk, folder);
+  expect(await read()).toEqual(payloads);
+  {
+    await using writer = ArchiveWriter.open(disk, folder);
+    expect(await writer.adopt([held])).toMatchObject({ adoptedBefore: 1, moved: 0 });
+    await writer.remove({ url: URL, toMs: visit(1).timeMs }, { reason: "a test" });
+    expect(writer.compact()).toMatchObject({ segments: 1, damaged: [] });
+  }
+  const findings: string[] = [];
+  for await (const { message } of examineArchive(disk, folder, { scrub: true })) findings.push(message);
+  expect(findings).toEqual([]);
+  expect(await read()).toEqual(payloads.slice(1));
+});
+
+it("is one finding while it is not entered, and none when somebody has written", async () => {
+  const disk = new ForgetfulDisk();
+  const held = makeInput(disk, [1, 2, 3].map(visit).map(visitBytes), "/holdings");
+  {
+    using core = ArchiveCore.open(disk, FOLDER, { create: true });
+    const { sizeBytes, modifiedMs } = disk.stat(held.path)!;
+    const file = { path: held.path, size: sizeBytes, modifiedMs };
+    core.journal({ kind: "adopt", time: "2026-01-01T00:00:00Z", segment: core.nextSegment(), ...file });
+    core.commit();
+  }
+  expect(await diagnose(disk)).toEqual([expect.stringContaining("adopted, but not entered yet")]);
+  {
+    await using _ = openWriter(disk);
+  }
+  expect(await diagnose(disk)).toEqual([]);
+  expect((await answers(disk)).days).toEqual([1, 2, 3]);
+});

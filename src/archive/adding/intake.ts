@@ -1,0 +1,401 @@
+/**
+ * Takes records into an archive, one input after the other. A record that is new is written to the segment as it is; one
+ * whose payload the archive has becomes a revisit; one that the archive has is passed over. Records that belong to a
+ * capture (its request, its metadata) share its fate and stand beside it.
+ *
+ * Invariants: what the catalogue knows lies in a segment, and was durable there before; an original of ours is never a
+ * revisit; so every revisit that is written leads to its payload in one step.
+ */
+import { ArchiveError, type Clock, formatIso, type Warning } from "../../base/index.ts";
+import { DuplicateTally, type HitKind, hitKind, type Policy, Rules } from "../../dedup/index.ts";
+import type { Disk } from "../../disk/index.ts";
+import { type CaptureFacts, factsOf, type Input, type RecordFacts } from "../../pipeline/index.ts";
+import { hostOf } from "../../url/index.ts";
+import type { OriginalReference } from "../../warc/index.ts";
+import { type CaptureKey, urlHash } from "../catalogue/capture-key.ts";
+import {
+  archiveKey,
+  type CaptureKind,
+  DIGEST_HALF,
+  hasSameId,
+  isSameRecord,
+  noteHash,
+  type RecordPlace,
+} from "../catalogue/capture-row.ts";
+import { type Catalogue } from "../catalogue/catalogue.ts";
+import { type Indexer, markOf } from "../entering/indexer.ts";
+import type { ReadmitEntry, RemovedCapture } from "../journal/journal.ts";
+import type { ActiveSegment } from "../segments/active-segment.ts";
+import { belongsTo, type Named } from "../segments/companions.ts";
+import type { RecordShelf } from "../segments/segments.ts";
+import { IntakeSource } from "./intake-source.ts";
+import type { KnownOriginal, OriginalReferences } from "./original-references.ts";
+
+export interface IntakeParts {
+  readonly disk: Disk;
+  readonly catalogue: Catalogue;
+  readonly indexer: Indexer;
+  readonly segment: ActiveSegment;
+  readonly shelf: RecordShelf;
+  readonly references: OriginalReferences;
+  readonly clock: Clock;
+  readonly policy: Policy;
+  /** Takes back what was removed before. */
+  readonly readmit: boolean;
+  readonly onWarning: (warning: Warning) => void;
+}
+
+/** What became of the records of an `add`. */
+export interface IntakeCounts {
+  records: number;
+  captures: number;
+  /** Captures that the archive had already. */
+  known: number;
+  contents: number;
+  duplicates: number;
+  acrossTime: number;
+  acrossLocation: number;
+  /** Revisits that were in the input. */
+  revisits: number;
+  /** Captures that were removed from the archive before, and stay so. */
+  removed: number;
+  /** Records that cannot be read to their end. */
+  damaged: number;
+  bytesIn: number;
+  bytesKept: number;
+}
+
+export function noCounts(): IntakeCounts {
+  const none = { records: 0, captures: 0, known: 0, contents: 0, duplicates: 0, acrossTime: 0, acrossLocation: 0 };
+  return { ...none, revisits: 0, removed: 0, damaged: 0, bytesIn: 0, bytesKept: 0 };
+}
+
+type Fate =
+  | { readonly kind: "kept" }
+  | { readonly kind: "passed" }
+  | {
+      readonly kind: "duplicate";
+      readonly original: OriginalReference;
+      readonly hit: HitKind;
+      readonly replaced: CaptureFacts["replaced"];
+    };
+
+const KEPT: Fate = { kind: "kept" };
+const PASSED: Fate = { kind: "passed" };
+
+/** Records that may belong to a capture that is still to come, and ids of captures whose fate is known. */
+const HELD_MAX = 64;
+const DECIDED_MAX = 4096;
+
+export class Intake implements Disposable {
+  readonly counts = noCounts();
+  readonly tally = new DuplicateTally();
+  private readonly parts: IntakeParts;
+  private readonly rules: Rules;
+  private source: IntakeSource | undefined;
+  private sourceNumber = 0;
+  private nextSource: number;
+  private held: RecordFacts[] = [];
+  private readonly readmitted: RemovedCapture[] = [];
+  private decided = new Map<string, boolean>();
+  /** The same, from before: the oldest go all at once. */
+  private decidedBefore = new Map<string, boolean>();
+  private last: { readonly named: Named; readonly key: CaptureKey; readonly segment: number; end: number } | undefined;
+  /** The capture before, where it was passed over: what belongs to it is too. */
+  private passed: Named | undefined;
+
+  constructor(parts: IntakeParts) {
+    this.parts = parts;
+    this.rules = new Rules(parts.policy);
+    this.nextSource = parts.catalogue.nextSource();
+  }
+
+  /** Tells the journal which captures came back. Until then they would not, if everything were made anew. */
+  noteReadmitted(journal: (entry: ReadmitEntry) => void): void {
+    const captures = this.readmitted.splice(0);
+    if (captures.length > 0) journal({ kind: "readmit", time: formatIso(this.parts.clock.now()), captures });
+  }
+
+  begin(input: Input): void {
+    this.source = new IntakeSource(this.parts.disk, input);
+    this.sourceNumber = 0;
+    this.last = undefined;
+    this.passed = undefined;
+    this.decided.clear();
+    this.decidedBefore.clear();
+  }
+
+  end(): void {
+    for (const facts of this.held.splice(0)) this.keepNote(facts);
+    this.source?.[Symbol.dispose]();
+    this.source = undefined;
+  }
+
+  take(facts: RecordFacts): void {
+    this.counts.records++;
+    this.counts.bytesIn += facts.length ?? 0;
+    if (facts.damaged === "cut") {
+      this.counts.damaged++;
+      return;
+    }
+    if (facts.capture !== undefined) this.takeCapture(facts);
+    else this.attempt(facts, () => this.takeNote(facts));
+  }
+
+  /** Writes something; a record that cannot be taken is told of, and nothing of it stays. Entering it comes later. */
+  private attempt<T>(facts: RecordFacts, write: () => T): T | undefined {
+    const { segment } = this.parts;
+    const before = segment.position;
+    try {
+      return write();
+    } catch (error) {
+      if (!(error instanceof ArchiveError) || !this.isOfRecord(error)) throw error;
+      if (before !== undefined) segment.undo(before);
+      this.counts.damaged++;
+      this.warn(facts, "HT_RECORD_TRUNCATED", `left out: ${error.message}`);
+      return undefined;
+    }
+  }
+
+  /** It could be read once, but not again by itself; or there is no place left for another of its moment. */
+  private isOfRecord({ code, place }: ArchiveError): boolean {
+    return code === "HT_TOO_LARGE" || (code === "HT_CORRUPT" && place.file === this.source!.input.name);
+  }
+
+  private takeCapture(facts: RecordFacts): void {
+    const held = this.held.splice(0);
+    const companions = held.filter((note) => belongsTo(note, facts));
+    for (const note of held) if (!companions.includes(note)) this.keepNote(note);
+    const fate = this.decide(facts);
+    const isKept = fate.kind !== "passed";
+    this.remember(facts.id, isKept);
+    this.last = undefined;
+    this.passed = isKept ? undefined : { id: facts.id, with: facts.with };
+    if (!isKept) return;
+    this.beginSource(facts);
+    const written = this.attempt(facts, () => this.write(facts, companions, fate));
+    if (written === undefined) return;
+    const { place, before, hit } = written;
+    const kind = kindOf(facts, hit !== undefined);
+    const key = this.parts.indexer.enter(facts, { kind, place, before, source: this.sourceNumber });
+    this.last = {
+      named: { id: facts.id, with: facts.with },
+      key,
+      segment: place.segment,
+      end: place.offset + place.length,
+    };
+    this.count(facts, hit);
+    if (kind === "response" || kind === "resource") this.parts.references.learn(facts, place);
+  }
+
+  /** Writes a capture behind what belongs to it: as it is, or as a revisit if it is a duplicate (then `hit` is there). */
+  private write(facts: RecordFacts, companions: readonly RecordFacts[], fate: Fate) {
+    this.parts.catalogue.freeKey(urlHash(archiveKey(facts.uri)), facts.timeMs ?? 0);
+    const before = companions.reduce((sum, note) => sum + this.keep(note, sum > 0).length, 0);
+    const revisit = fate.kind === "duplicate" ? this.source!.revisit(facts, fate.original, fate.replaced) : undefined;
+    const follows = before > 0;
+    if (fate.kind !== "duplicate" || revisit === undefined)
+      return { place: this.keep(facts, follows), before, hit: undefined };
+    const place = this.parts.segment.append((sink) => sink.write(revisit), follows);
+    this.counts.bytesKept += place.length;
+    return { place, before, hit: fate.hit };
+  }
+
+  private count(facts: RecordFacts, hit: HitKind | undefined): void {
+    const { counts } = this;
+    const { capture, uri } = facts;
+    counts.captures++;
+    if (facts.type === "revisit") {
+      counts.revisits++;
+      return;
+    }
+    this.tally.add({ host: hostOf(archiveKey(uri)), mime: capture!.mime, bytes: capture!.payloadSize ?? 0, hit });
+    if (hit === undefined) return;
+    counts.duplicates++;
+    if (hit === "exact") counts.acrossTime++;
+    else counts.acrossLocation++;
+  }
+
+  private remember(id: string | undefined, isKept: boolean): void {
+    if (id === undefined) return;
+    this.decided.set(id, isKept);
+    if (this.decided.size < DECIDED_MAX) return;
+    this.decidedBefore = this.decided;
+    this.decided = new Map();
+  }
+
+  private decide(facts: RecordFacts): Fate {
+    const { indexer, readmit } = this.parts;
+    const key = archiveKey(facts.uri);
+    const timeMs = facts.timeMs ?? 0;
+    if (indexer.isRemoved(facts)) {
+      if (!readmit) {
+        this.counts.removed++;
+        return PASSED;
+      }
+      this.readmitted.push({
+        url: facts.uri ?? "",
+        date: facts.date ?? "",
+        sha256: facts.capture!.sha256 ?? null,
+        id: facts.id ?? null,
+      });
+    }
+    if (this.isKnown(facts, urlHash(key), timeMs)) {
+      this.counts.known++;
+      return PASSED;
+    }
+    return this.findOriginal(facts);
+  }
+
+  /** Whether the archive has this very record; one with its id and another content is told of, and kept. */
+  private isKnown(facts: RecordFacts, url: string, timeMs: number): boolean {
+    const mark = markOf(facts);
+    const { sha256 } = facts.capture!;
+    const digest = sha256 === undefined ? undefined : Buffer.from(sha256.slice(0, 2 * DIGEST_HALF), "hex");
+    const there = this.parts.catalogue.capturesAt(url, timeMs);
+    if (there.some(({ row }) => isSameRecord(row, mark, digest))) return true;
+    if (facts.id !== undefined && there.some(({ row }) => hasSameId(row, mark))) {
+      this.warn(facts, "HT_FIELD_INVALID", `${facts.id} is there already with another content; both are kept`);
+    }
+    return false;
+  }
+
+  private warn({ offset }: RecordFacts, code: Warning["code"], message: string): void {
+    this.parts.onWarning({ code, message, file: this.source!.input.name, offset });
+  }
+
+  private findOriginal(facts: RecordFacts): Fate {
+    const { sha256, framing = "plain", payloadSize, truncated, segmented, mime } = facts.capture!;
+    if (sha256 === undefined) return KEPT;
+    const digest = Buffer.from(sha256, "hex");
+    const row = this.parts.catalogue.original(digest.subarray(0, DIGEST_HALF), framing);
+    if (row === undefined) {
+      // In another framing it is no new content, but needs an original of its own.
+      if (this.parts.catalogue.anyOriginal(digest.subarray(0, DIGEST_HALF)) === undefined) this.counts.contents++;
+      return KEPT;
+    }
+    if (!row.isReferable || !row.digestRest.equals(digest.subarray(DIGEST_HALF))) return KEPT;
+    const original = this.parts.references.of(row.place);
+    if (original === undefined) return KEPT;
+    const replaced = this.replacedBy(facts);
+    const candidate = {
+      uri: facts.uri,
+      date: facts.date,
+      mime,
+      framing,
+      payloadSize,
+      length: facts.length,
+      truncated,
+      segmented,
+      empty: payloadSize === 0,
+      irreversible: facts.isArc !== true && (replaced === undefined || !mayKeepClaim(facts, original)),
+    };
+    if (!this.rules.isInReach(original, candidate) || this.rules.whyKept(original, candidate) !== undefined)
+      return KEPT;
+    return { kind: "duplicate", original, hit: hitKind(original, candidate), replaced };
+  }
+
+  /** What a revisit needs to stand for the record. Who read it may have been too early to see that it is wanted. */
+  private replacedBy(facts: RecordFacts): CaptureFacts["replaced"] {
+    const { unexamined, replaced } = facts.capture!;
+    if (unexamined !== true || facts.isArc === true) return replaced;
+    try {
+      return this.source!.examine(facts);
+    } catch (error) {
+      // It is kept as it is then.
+      if (error instanceof ArchiveError) return undefined;
+      throw error;
+    }
+  }
+
+  /** A record that is no capture: what it belongs to decides, as soon as that is known. */
+  private takeNote(facts: RecordFacts): void {
+    const { last, passed } = this;
+    if (passed !== undefined && belongsTo(facts, passed)) return;
+    if (last !== undefined && belongsTo(facts, last.named)) {
+      const position = this.parts.segment.position;
+      // Only what stands right behind it can be found again with it.
+      const follows = position?.number === last.segment && position.end === last.end;
+      const { length } = this.keep(facts, follows);
+      if (!follows) return;
+      this.parts.indexer.extend(last.key, length);
+      last.end += length;
+      return;
+    }
+    const isKept = facts.with
+      ?.map((id) => this.decided.get(id) ?? this.decidedBefore.get(id))
+      .find((fate) => fate !== undefined);
+    if (isKept === false) return;
+    if (isKept === true) this.keepNote(facts);
+    else this.held.push(facts);
+    if (this.held.length > HELD_MAX) this.keepNote(this.held.shift()!);
+  }
+
+  /** One that belongs to no capture, or to one that went before: kept once. */
+  private keepNote(facts: RecordFacts): void {
+    const id = noteHash(facts.id ?? `${facts.type} ${facts.offset} ${this.source!.name}`);
+    const { catalogue } = this.parts;
+    if (catalogue.hasNote(id)) return;
+    this.beginSource(facts);
+    this.keep(facts);
+    catalogue.addNote(id);
+  }
+
+  /** See `ActiveSegment.append`. */
+  private keep(facts: RecordFacts, follows = false): RecordPlace {
+    let isCopied = false;
+    const place = this.parts.segment.append((sink) => {
+      isCopied = this.source!.keep(facts, sink);
+    }, follows);
+    if (!isCopied) this.prove(facts, place);
+    this.counts.bytesKept += place.length;
+    return place;
+  }
+
+  /** A record that was put together anew is read back: it must be what it was. */
+  private prove(facts: RecordFacts, place: RecordPlace): void {
+    const { name } = this.source!.input;
+    const fail = () => {
+      const message = `${name}:${facts.offset}: read by itself, it is another record`;
+      return new ArchiveError("HT_CORRUPT", message, { file: name, offset: facts.offset });
+    };
+    let capture: RecordFacts["capture"];
+    try {
+      ({ capture } = this.parts.shelf.read(place, (record) => factsOf(record, "", () => {})));
+    } catch (error) {
+      throw error instanceof ArchiveError && error.code === "HT_CORRUPT" ? fail() : error;
+    }
+    const wanted = facts.capture;
+    if (capture?.sha256 !== wanted?.sha256 || capture?.framing !== wanted?.framing) throw fail();
+    if (capture?.status !== wanted?.status) throw fail();
+  }
+
+  /** Before the first record of an input stands one that says where they come from. */
+  private beginSource(facts: RecordFacts): void {
+    if (this.sourceNumber > 0) return;
+    const { catalogue, segment, clock } = this.parts;
+    this.sourceNumber = this.nextSource++;
+    const { name } = this.source!.input;
+    const source = { name, addedMs: clock.now() };
+    segment.beginSource(this.sourceNumber, source);
+    catalogue.putSource(this.sourceNumber, source);
+    const warcinfo = this.source!.arcWarcinfo(facts);
+    if (warcinfo === undefined || catalogue.hasNote(noteHash(warcinfo.id))) return;
+    segment.append((sink) => warcinfo.write(sink));
+    catalogue.addNote(noteHash(warcinfo.id));
+  }
+
+  [Symbol.dispose](): void {
+    this.source?.[Symbol.dispose]();
+  }
+}
+
+/** A digest of the chunked body as it is stored says nothing about an original that is cut otherwise. */
+function mayKeepClaim({ capture }: RecordFacts, original: KnownOriginal): boolean {
+  return capture!.claimsStored !== true || capture!.claim === original.claim;
+}
+
+function kindOf({ type, capture }: RecordFacts, isReplaced: boolean): CaptureKind {
+  if (isReplaced || capture!.isOurs === true) return "replaced";
+  return type as "response" | "resource" | "revisit";
+}

@@ -1,0 +1,130 @@
+/**
+ * Where records lie for who reads as of an earlier commit. A compaction takes segments away that such a reader may not
+ * have opened yet; the records are in others then, byte for byte, and the catalogue of now says where.
+ */
+import { ArchiveError } from "../../base/index.ts";
+import type { Disk } from "../../disk/index.ts";
+import type { OrderedStore } from "../../rows/index.ts";
+import { openRowsToRead } from "../../rows/index.ts";
+import { urlOf } from "../catalogue/capture-key.ts";
+import type { CaptureRow, OriginalRow, RecordPlace } from "../catalogue/capture-row.ts";
+import { CatalogueView, type FoundCapture } from "../catalogue/catalogue-view.ts";
+import { archivePaths, lastCatalogue } from "../segments/archive-folder.ts";
+import type { RecordShelf } from "../segments/segments.ts";
+
+/** Tells of rows with places that can be read; each is so until some others were asked for. */
+export interface Whereabouts {
+  /** As the snapshot has it, but for its place. HT_CHANGED where it was removed since, bytes and all. */
+  capture(found: FoundCapture): CaptureRow;
+  /** The same for what is looked up; absent where the snapshot does not have it. */
+  find<T extends { readonly place: RecordPlace }>(look: (catalogue: CatalogueView) => T | undefined): T | undefined;
+}
+
+/** For the one who writes, from whom nothing goes away. */
+export class OwnWhereabouts implements Whereabouts {
+  private readonly catalogue: CatalogueView;
+
+  constructor(catalogue: CatalogueView) {
+    this.catalogue = catalogue;
+  }
+
+  capture({ row }: FoundCapture): CaptureRow {
+    return row;
+  }
+
+  find<T>(look: (catalogue: CatalogueView) => T | undefined): T | undefined {
+    return look(this.catalogue);
+  }
+}
+
+export class SharedWhereabouts implements Whereabouts, Disposable {
+  private readonly disk: Disk;
+  private readonly folder: string;
+  private readonly catalogue: CatalogueView;
+  private readonly shelf: RecordShelf;
+  private newer: { readonly store: OrderedStore; readonly catalogue: CatalogueView } | undefined;
+
+  constructor(disk: Disk, folder: string, catalogue: CatalogueView, shelf: RecordShelf) {
+    this.disk = disk;
+    this.folder = folder;
+    this.catalogue = catalogue;
+    this.shelf = shelf;
+  }
+
+  capture({ key, timeMs, row }: FoundCapture): CaptureRow {
+    const { place, before, after } = this.follow(row, (catalogue) => {
+      const there = catalogue.capturesAt(urlOf(key), timeMs);
+      return there.find((each) => isSameCapture(each.row, row))?.row;
+    });
+    return { ...row, place, before, after };
+  }
+
+  find<T extends { readonly place: RecordPlace }>(look: (catalogue: CatalogueView) => T | undefined): T | undefined {
+    const row = look(this.catalogue);
+    return row && this.follow(row, look);
+  }
+
+  private follow<T extends { readonly place: RecordPlace }>(row: T, look: (catalogue: CatalogueView) => T | undefined) {
+    let now = row;
+    for (let isFresh = false; !this.shelf.hold(now.place.segment); ) {
+      const { segment } = now.place;
+      const next: T | undefined = look(isFresh || this.newer === undefined ? this.openNewer() : this.newer.catalogue);
+      // What the catalogue of now leads to as well is lost, not moved, and reading it will say so.
+      if (next?.place.segment === segment && isFresh) return now;
+      if (next === undefined && isFresh) throw this.gone(segment);
+      now = next ?? now;
+      isFresh = true;
+    }
+    return now;
+  }
+
+  /** Whether a segment that the snapshot knows is one no more: a compaction has taken what was in it elsewhere. */
+  isTaken(segment: number): boolean {
+    return this.openNewer().segment(segment) === undefined;
+  }
+
+  private gone(segment: number): ArchiveError {
+    const file = this.shelf.nameOf(segment);
+    const message = `${file}: what was there was removed from the archive while it was read; ask again`;
+    return new ArchiveError("HT_CHANGED", message, { file });
+  }
+
+  private openNewer(): CatalogueView {
+    this[Symbol.dispose]();
+    const store = this.openLast();
+    const catalogue = new CatalogueView(store.view());
+    this.newer = { store, catalogue };
+    catalogue.checkFormat(this.folder);
+    return catalogue;
+  }
+
+  private openLast(): OrderedStore {
+    const { disk, folder } = this;
+    for (let number = lastCatalogue(disk, folder); ; ) {
+      try {
+        return openRowsToRead(disk, archivePaths(folder).catalogue(number));
+      } catch (error) {
+        // A writer may have put another one in its place meanwhile.
+        const last = lastCatalogue(disk, folder);
+        if (last === number || !(error instanceof ArchiveError)) throw error;
+        number = last;
+      }
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.newer?.store[Symbol.dispose]();
+    this.newer = undefined;
+  }
+}
+
+/** As far as that was known: what a revisit stands for may have come to be known since. */
+function isSameCapture(now: CaptureRow, then: CaptureRow): boolean {
+  const hasPayload = then.digest === undefined || now.digest?.equals(then.digest) === true;
+  return now.kind === then.kind && now.mark.equals(then.mark) && hasPayload;
+}
+
+/** The record that holds a payload. */
+export function originalOf(whereabouts: Whereabouts, digest: Buffer): OriginalRow | undefined {
+  return whereabouts.find((catalogue) => catalogue.anyOriginal(digest));
+}

@@ -1,0 +1,335 @@
+/**
+ * Looks whether everything in an archive fits together: segments, catalogue, timeline, and that every capture leads to its
+ * payload. With `scrub` every byte is read, and every digest computed again.
+ */
+import { ArchiveError, type ErrorCode } from "../../base/index.ts";
+import type { Disk } from "../../disk/index.ts";
+import { damageOf, type RecordFacts, runTask } from "../../pipeline/index.ts";
+import { FactsFeed } from "../adding/facts-feed.ts";
+import { Archive, type ArchiveOptions } from "../asking/archive.ts";
+import { momentOf, urlHash } from "../catalogue/capture-key.ts";
+import { archiveKey, DIGEST_HALF } from "../catalogue/capture-row.ts";
+import { type FoundCapture } from "../catalogue/catalogue-view.ts";
+import { markOf } from "../entering/indexer.ts";
+import { readJournal } from "../journal/journal.ts";
+import { removalMark } from "../journal/removal-mark.ts";
+import { archivePaths } from "../segments/archive-folder.ts";
+import { adoptedInput, segmentInput, segmentPath, statAdopted } from "../segments/segments.ts";
+
+export interface DoctorFinding {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly file?: string | undefined;
+  readonly offset?: number | undefined;
+  /** How many captures it concerns, where that can be told. */
+  readonly captures?: number | undefined;
+}
+
+export interface DoctorOptions extends ArchiveOptions {
+  readonly scrub?: boolean | undefined;
+  readonly threads?: number | undefined;
+  readonly onProgress?: ((stage: string, done: number, total: number) => void) | undefined;
+}
+
+export async function* examineArchive(
+  disk: Disk,
+  folder: string,
+  options: DoctorOptions = {},
+): AsyncGenerator<DoctorFinding> {
+  const scrubbed = new Set<number>();
+  {
+    await using archive = await Archive.open(disk, folder, options);
+    const doctor = new Doctor(disk, folder, archive, options);
+    yield* doctor.journal();
+    yield* doctor.segments();
+    yield* doctor.captures();
+    yield* doctor.timeline();
+    yield* doctor.scrub(scrubbed);
+    if (!doctor.isOvertaken) return;
+  }
+  // What a compaction carried elsewhere meanwhile is read there.
+  for (let isOvertaken = options.scrub === true; isOvertaken; ) {
+    await using archive = await Archive.open(disk, folder, options);
+    const doctor = new Doctor(disk, folder, archive, options);
+    yield* doctor.scrub(scrubbed);
+    ({ isOvertaken } = doctor);
+  }
+}
+
+class Doctor {
+  private readonly disk: Disk;
+  private readonly folder: string;
+  private readonly archive: Archive;
+  private readonly options: DoctorOptions;
+  /** Segments that are missing, have changed or are not entered: nothing more is said about what lies in them. */
+  private readonly gone = new Set<number>();
+  /** Adopted files that were written to, or at least touched: what is in them is looked at in any case. */
+  private readonly suspects = new Set<number>();
+  /** Segments that a compaction has taken away since this commit. */
+  private readonly taken = new Set<number>();
+
+  constructor(disk: Disk, folder: string, archive: Archive, options: DoctorOptions) {
+    this.disk = disk;
+    this.folder = folder;
+    this.archive = archive;
+    this.options = options;
+  }
+
+  get isOvertaken(): boolean {
+    return this.taken.size > 0;
+  }
+
+  /** Whether a segment is not there because a compaction was: then what was in it is elsewhere, and nothing is wrong. */
+  private isTaken(number: number): boolean {
+    if (!this.taken.has(number) && this.archive.isTaken(number)) this.taken.add(number);
+    return this.taken.has(number);
+  }
+
+  private get paths() {
+    return archivePaths(this.folder);
+  }
+
+  *journal(): Generator<DoctorFinding> {
+    try {
+      let count = 0;
+      for (const _ of readJournal(this.disk, this.paths.journal)) count++;
+      const { journal } = this.archive.catalogue.state;
+      if (count < journal)
+        yield { code: "HT_CORRUPT", message: `the journal has ${count} entries, and had ${journal}` };
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error;
+      yield { code: error.code, message: error.message, file: error.place.file };
+    }
+  }
+
+  /** Every file is there, as long as it has to be, and an adopted one is what it was. */
+  *segments(): Generator<DoctorFinding> {
+    const { catalogue } = this.archive;
+    for (const { number, row } of catalogue.segments()) {
+      const { adopted } = row;
+      const path = adopted?.path ?? segmentPath(this.paths.segments, number);
+      const stat = adopted === undefined ? this.disk.stat(path) : statAdopted(this.disk, path);
+      const size = adopted?.size ?? row.end;
+      const isChanged = stat !== undefined && (adopted === undefined ? stat.sizeBytes < size : stat.sizeBytes !== size);
+      if (adopted !== undefined && stat !== undefined && stat.modifiedMs !== adopted.modifiedMs)
+        this.suspects.add(number);
+      if (stat !== undefined && !isChanged) {
+        if (adopted !== undefined && row.end < adopted.size) {
+          const message = `${path} is adopted, but not entered yet: whoever writes next does that, or rebuild`;
+          // Then every record in it is one that the catalogue does not have.
+          this.gone.add(number);
+          yield { code: "HT_LOST", message, file: path };
+        }
+        continue;
+      }
+      if (stat === undefined && adopted === undefined && this.isTaken(number)) continue;
+      this.gone.add(number);
+      let captures = 0;
+      for (const each of catalogue.allCaptures()) if (each.row.place.segment === number) captures++;
+      const [code, what] =
+        stat === undefined
+          ? (["HT_NOT_FOUND", adopted === undefined ? "is gone" : "is gone; adopt it where it lies now"] as const)
+          : adopted === undefined
+            ? (["HT_CORRUPT", "is shorter than it was"] as const)
+            : (["HT_CHANGED", "changed since it was adopted"] as const);
+      yield { code, message: `${path} ${what}; it holds ${captures} captures`, file: path, captures };
+    }
+  }
+
+  /** Every capture lies in a segment, and leads to a payload. */
+  *captures(): Generator<DoctorFinding> {
+    const { catalogue } = this.archive;
+    const { state } = catalogue;
+    let [count, pending] = [0, 0];
+    for (const { key, row, timeMs } of catalogue.allCaptures()) {
+      if (++count % 10_000 === 0) this.options.onProgress?.("captures", count, state.captures);
+      const { place, digest, before, after } = row;
+      const at = { file: this.nameOf(place.segment), offset: place.offset };
+      const segment = catalogue.segment(place.segment);
+      const end = place.offset + place.length;
+      if (segment === undefined || end > segment.end) {
+        yield { code: "HT_CORRUPT", message: `${at.file}:${at.offset}: a capture of ${timeMs} behind the end`, ...at };
+      } else if (before > place.offset || end + after > segment.end) {
+        const message =
+          "what belongs to this capture would lie outside of its segment; `holotype rebuild` puts it right";
+        yield { code: "HT_CORRUPT", message: `${at.file}:${at.offset}: ${message}`, ...at };
+      }
+      if (digest === undefined) pending++;
+      else if (catalogue.anyOriginal(digest) === undefined) {
+        yield { code: "HT_LOST", message: `${at.file}:${at.offset}: nothing holds the payload of this capture`, ...at };
+      } else if (!catalogue.isListed(digest, key)) {
+        yield { code: "HT_CORRUPT", message: `${at.file}:${at.offset}: not listed under its payload`, ...at };
+      }
+    }
+    if (count !== state.captures) {
+      yield { code: "HT_CORRUPT", message: `the catalogue has ${count} captures, and counts ${state.captures}` };
+    }
+    if (pending !== state.pending) {
+      yield { code: "HT_CORRUPT", message: `${pending} revisits wait for originals, and ${state.pending} are counted` };
+    }
+    let contents = 0;
+    let last: Buffer | undefined;
+    // Of one payload there may be an original of each framing.
+    for (const { digest } of catalogue.allOriginals()) {
+      if (last?.equals(digest) !== true) contents++;
+      last = digest;
+    }
+    if (contents !== state.contents) {
+      yield { code: "HT_CORRUPT", message: `the catalogue has ${contents} payloads, and counts ${state.contents}` };
+    }
+  }
+
+  private nameOf(segment: number): string {
+    return this.archive.catalogue.segment(segment)?.adopted?.path ?? segmentPath(this.paths.segments, segment);
+  }
+
+  /** Every visit has its capture, and every capture that is resolved its visit. */
+  *timeline(): Generator<DoctorFinding> {
+    const { catalogue, timeline } = this.archive;
+    for (const finding of timeline.check()) yield { code: "HT_CORRUPT", message: `timeline: ${finding.message}` };
+    let visits = 0;
+    let moments = 0;
+    let last: string | undefined;
+    for (const { key } of timeline.span(-(2 ** 51), 2 ** 51 - 1)) {
+      if (key === last) continue;
+      last = key;
+      const url = urlHash(key);
+      let lastTime: number | undefined;
+      for (const { time, digest } of timeline.visits(key)) {
+        if (digest === undefined) continue;
+        visits++;
+        if (time !== lastTime) moments++;
+        lastTime = time;
+        if (catalogue.capturesAt(url, time).some(({ row }) => row.digest !== undefined)) continue;
+        yield {
+          code: "HT_CORRUPT",
+          message: `the timeline has a visit of ${key} at ${time}, the catalogue no capture`,
+        };
+      }
+    }
+    const resolved = catalogue.state.captures - catalogue.state.pending;
+    // Captures of one moment with one content are one visit.
+    if (visits > resolved) yield { code: "HT_CORRUPT", message: `${visits} visits of ${resolved} captures` };
+    const lacking = countMoments(catalogue.allCaptures()) - moments;
+    if (lacking > 0) {
+      const message = `the timeline lacks ${lacking} visits of which there are captures; \`holotype rebuild\` makes it anew`;
+      yield { code: "HT_CORRUPT", message };
+    }
+    for (const found of catalogue.allCaptures()) {
+      const { key, timeMs, row } = found;
+      if (row.digest === undefined || this.gone.has(row.place.segment)) continue;
+      const uri = this.options.scrub === true ? this.uriOf(found) : undefined;
+      if (uri === undefined) continue;
+      const [visit] = this.archive.timeline.visits(archiveKey(uri), timeMs, timeMs);
+      if (visit !== undefined) continue;
+      yield {
+        code: "HT_CORRUPT",
+        message: `the timeline lacks ${uri} at ${timeMs} (${Buffer.from(key, "latin1").toString("hex")})`,
+      };
+    }
+  }
+
+  private uriOf(found: FoundCapture): string | undefined {
+    try {
+      return this.archive.reader.record(found, ({ uri }) => uri ?? "");
+    } catch (error) {
+      // The scrub tells of it.
+      if (error instanceof ArchiveError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Reads everything, or what may have changed: each record is what the catalogue says. Not what was read before. */
+  async *scrub(scrubbed: Set<number>): AsyncGenerator<DoctorFinding> {
+    const isWanted = (number: number) =>
+      (this.options.scrub === true || this.suspects.has(number)) &&
+      !(this.gone.has(number) || this.taken.has(number) || scrubbed.has(number));
+    const { catalogue } = this.archive;
+    const findings: DoctorFinding[] = [];
+    const rows = [...catalogue.segments()].filter(({ number }) => isWanted(number));
+    if (rows.length === 0) return;
+    const inputs = rows.map(({ number, row: { adopted, end } }) => {
+      const name = this.nameOf(number);
+      return adopted === undefined ? segmentInput(name, end) : adoptedInput(this.disk, name, adopted.size);
+    });
+    for (const { number } of rows) scrubbed.add(number);
+    const rowOf = new Map(inputs.map(({ name }, i) => [name, rows[i]!]));
+    // What is added meanwhile is behind the end that the catalogue knows.
+    const isBehind = (file: string, offset: number) => {
+      const row = rowOf.get(file)?.row;
+      return row !== undefined && row.adopted === undefined && offset >= row.end;
+    };
+    let at = -1;
+    const feed = new FactsFeed(inputs, {
+      // Of a file in which nothing can be read nothing begins.
+      begin: (input) => {
+        at = inputs.indexOf(input);
+      },
+      take: (facts) => {
+        const { name } = inputs[at]!;
+        const finding = isBehind(name, facts.offset) ? undefined : this.judge(rows[at]!.number, facts, name);
+        if (finding !== undefined) findings.push(finding);
+      },
+      end: () => {},
+    });
+    await runTask(
+      this.disk,
+      inputs,
+      { kind: "facts", options: {} },
+      {
+        threads: this.options.threads ?? 1,
+        onText: (text) => feed.text(text),
+        onInputDone: (input) => feed.done(input),
+        onWarning: (warning) => {
+          const { code, message, file, offset } = warning;
+          // Records are kept as they came, with their oddities.
+          if (damageOf([warning]) !== undefined && !isBehind(file, offset))
+            findings.push({ code, message: `${file}:${offset}: ${message}`, file, offset });
+        },
+        onSkip: ({ name, error }) => {
+          const { number, row } = rowOf.get(name)!;
+          if (error.code === "HT_NOT_FOUND" && row.adopted === undefined && this.isTaken(number)) return;
+          findings.push({ code: error.code, message: error.message, file: name });
+        },
+        onProgress: ({ bytesDone, bytesTotal }) => this.options.onProgress?.("scrub", bytesDone, bytesTotal),
+      },
+    );
+    yield* findings;
+  }
+
+  private judge(segment: number, facts: RecordFacts, file: string): DoctorFinding | undefined {
+    const { catalogue } = this.archive;
+    const { capture, offset } = facts;
+    if (capture === undefined) return undefined;
+    const wrong = (code: ErrorCode, message: string) => ({
+      code,
+      message: `${file}:${offset}: ${message}`,
+      file,
+      offset,
+    });
+    if (facts.damaged !== undefined) return wrong("HT_CORRUPT", "a record that is damaged");
+    const key = archiveKey(facts.uri);
+    const timeMs = facts.timeMs ?? 0;
+    const known =
+      capture.sha256 === undefined ? undefined : Buffer.from(capture.sha256, "hex").subarray(0, DIGEST_HALF);
+    if (catalogue.isRemoved(removalMark(key, timeMs, facts.id), known)) return undefined;
+    const found = catalogue.capturesAt(urlHash(key), timeMs).filter(({ row }) => row.mark.equals(markOf(facts)));
+    if (found.length === 0) return wrong("HT_LOST", `${facts.uri} is not in the catalogue`);
+    if (known === undefined || found.some(({ row }) => row.digest?.equals(known) === true)) return undefined;
+    const isHere = found.some(({ row }) => row.place.segment === segment && row.place.offset === offset);
+    return isHere ? wrong("HT_CORRUPT", "its payload is not what it was") : undefined;
+  }
+}
+
+/** How often something is known to have been found: captures of one URL and moment, which come together, count once. */
+function countMoments(captures: Iterable<FoundCapture>): number {
+  let count = 0;
+  let last: string | undefined;
+  for (const { key, row } of captures) {
+    if (row.digest === undefined) continue;
+    const moment = momentOf(key);
+    if (last !== moment) count++;
+    last = moment;
+  }
+  return count;
+}

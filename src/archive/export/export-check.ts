@@ -1,0 +1,95 @@
+/**
+ * Reads the WARC files of an export back: every record is sound, every capture that was asked for is there, in its place,
+ * with the payload that the archive has of it. What is read is told on for the index and the list of pages.
+ */
+import { ArchiveError, formatPlace, isDamage, type Warning } from "../../base/index.ts";
+import { isIndexed } from "../../pipeline/index.ts";
+import { type ByteSource, type RecordScan, scanRecord, WarcReader, type WarcRecord } from "../../warc/index.ts";
+import { urlHash, urlOf } from "../catalogue/capture-key.ts";
+import { archiveKey, DIGEST_HALF, hasSameId, recordMark } from "../catalogue/capture-row.ts";
+import type { SelectedCapture } from "./export-selection.ts";
+
+export interface CheckParts {
+  /** The captures in the order in which they were written. */
+  readonly captures: Iterator<SelectedCapture>;
+  /** Gets every record with the first bytes of its payload. Views are valid during the call. */
+  readonly onRecord: (record: WarcRecord, scan: RecordScan, start: Uint8Array) => void;
+  /** Waits where others should have their turn. */
+  readonly pause: (bytes: number) => Promise<void>;
+}
+
+const CAPTURES = new Set(["response", "resource", "revisit"]);
+/** Where the title of a page is to be found. */
+const START_SIZE = 1 << 15;
+
+export class ExportCheck {
+  private readonly parts: CheckParts;
+  private readonly start = Buffer.alloc(START_SIZE);
+  private startSize = 0;
+
+  constructor(parts: CheckParts) {
+    this.parts = parts;
+  }
+
+  /** Throws HT_VERIFY where something is not as it should be. */
+  async file(source: ByteSource): Promise<void> {
+    const onWarning = (warning: Warning) => {
+      if (isDamage(warning)) throw failure(warning, warning.message);
+    };
+    const reader = new WarcReader(source, { onWarning });
+    try {
+      for (let record = reader.next(); record !== undefined; record = reader.next()) {
+        this.record(record);
+        await this.parts.pause(record.length ?? 0);
+      }
+    } finally {
+      reader.close();
+    }
+  }
+
+  private record(record: WarcRecord): void {
+    this.startSize = 0;
+    const isCapture = CAPTURES.has(record.type);
+    const needsSha1 = isIndexed(record) && record.payloadDigest === undefined && record.type !== "revisit";
+    const scan = scanRecord(record, {
+      payload: [...(isCapture ? (["sha256"] as const) : []), ...(needsSha1 ? (["sha1"] as const) : [])],
+      onPayload: (bytes) => this.keepStart(bytes),
+    });
+    record.drain();
+    if (record.length === undefined) throw failure(record, "the record shares its member");
+    if (isCapture) this.capture(record, scan);
+    this.parts.onRecord(record, scan, this.start.subarray(0, this.startSize));
+  }
+
+  private keepStart(bytes: Uint8Array): void {
+    const part = bytes.subarray(0, START_SIZE - this.startSize);
+    this.start.set(part, this.startSize);
+    this.startSize += part.length;
+  }
+
+  private capture(record: WarcRecord, scan: RecordScan): void {
+    const next = this.parts.captures.next();
+    if (next.done === true) throw failure(record, "a capture that was not asked for");
+    const { row, key } = next.value;
+    const own = urlHash(archiveKey(record.uri));
+    if (!hasSameId(row, recordMark(record.id, undefined)) || urlOf(key) !== own)
+      throw failure(record, "another capture than the one that stands here");
+    if (record.type === "revisit") {
+      if (row.kind !== "revisit" && row.kind !== "replaced") throw failure(record, "a revisit that was none");
+      return;
+    }
+    const sha256 = scan.payloadDigests.find(({ algorithm }) => algorithm === "sha256")!;
+    const half = Buffer.from(sha256.hex.slice(0, 2 * DIGEST_HALF), "hex");
+    if (row.digest?.equals(half) !== true) throw failure(record, "another payload than the archive has of it");
+  }
+
+  /** To be called behind the last file. */
+  end(): void {
+    if (this.parts.captures.next().done !== true) throw new ArchiveError("HT_VERIFY", "captures are missing");
+  }
+}
+
+function failure({ file, offset }: { readonly file: string; readonly offset: number }, message: string): ArchiveError {
+  const place = { file, offset };
+  return new ArchiveError("HT_VERIFY", `${formatPlace(place)}: ${message}`, place);
+}

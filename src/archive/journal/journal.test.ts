@@ -1,0 +1,63 @@
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { ForgetfulDisk } from "../../testing/forgetful-disk.ts";
+import { appendJournal, type JournalEntry, mendJournal, readJournal } from "./journal.ts";
+
+const PATH = "/journal.jsonl";
+
+function entryOf(number: number, size: number): JournalEntry {
+  const capture = {
+    url: `http://a.example/é${"x".repeat(size)}`,
+    date: "2020-01-01T00:00:00Z",
+    sha256: null,
+    id: null,
+  };
+  return { kind: "remove", time: "2026-01-01T00:00:00Z", reason: `${number}`, selection: "", captures: [capture] };
+}
+
+/** A journal with entries of these sizes, of which so many bytes are missing at the end. */
+function journal(sizes: readonly number[], cut: number) {
+  const disk = new ForgetfulDisk();
+  disk.makeFolder("/");
+  const entries = sizes.map((size, i) => entryOf(i, size));
+  for (const entry of entries) appendJournal(disk, PATH, [entry]);
+  const size = disk.stat(PATH)!.sizeBytes;
+  using file = disk.open(PATH, "update");
+  file.truncate(Math.max(0, size - cut));
+  const ends = entries.map((_, i) => entries.slice(0, i + 1).reduce((sum, each) => sum + bytesOf(each), 0));
+  return { disk, whole: entries.filter((_, i) => ends[i]! <= size - cut) };
+}
+
+function bytesOf(entry: JournalEntry): number {
+  return Buffer.byteLength(JSON.stringify(entry)) + 1;
+}
+
+it("has every entry that is whole, however large, and none of what was cut off", () => {
+  const sizes = fc.array(fc.oneof(fc.nat(300), fc.integer({ min: 1_000_000, max: 2_200_000 })), {
+    minLength: 1,
+    maxLength: 5,
+  });
+  fc.assert(
+    fc.property(sizes, fc.oneof(fc.constant(0), fc.nat(2_000_000)), fc.nat(5), (all, cut, known) => {
+      const { disk, whole } = journal(all, cut);
+      expect([...readJournal(disk, PATH)]).toEqual(whole);
+      expect([...readJournal(disk, PATH, known)]).toEqual(whole.slice(known));
+      mendJournal(disk, PATH, Math.min(known, whole.length));
+      expect(disk.stat(PATH)!.sizeBytes).toBe(whole.reduce((sum, entry) => sum + bytesOf(entry), 0));
+      expect([...readJournal(disk, PATH)]).toEqual(whole);
+    }),
+    { numRuns: 30 },
+  );
+});
+
+it("is cut at the first line that is none, of those that nobody knows", () => {
+  const { disk, whole } = journal([10, 20, 30], 0);
+  {
+    using file = disk.open(PATH, "update");
+    file.write(Buffer.alloc(5), bytesOf(whole[0]!) + 3);
+  }
+  mendJournal(disk, PATH, undefined);
+  expect(() => [...readJournal(disk, PATH)]).toThrow(expect.objectContaining({ code: "HT_CORRUPT" }));
+  mendJournal(disk, PATH, 1);
+  expect([...readJournal(disk, PATH)]).toEqual(whole.slice(0, 1));
+});

@@ -1,0 +1,360 @@
+/** The segments of an archive: where they lie, one that is written to, and records of all of them read by their places. */
+import { join } from "node:path";
+import { ArchiveError, formatPlace, isDamage, type Warning } from "../../base/index.ts";
+import { createDurably, type Disk, type DiskFile, type FileStat } from "../../disk/index.ts";
+import { damageOf, detectCompression, type Input, openInput, splitName } from "../../pipeline/index.ts";
+import {
+  type ByteSource,
+  type Compression,
+  type RecordHead,
+  RecordOpener,
+  rangeSource,
+  WarcReader,
+  type WarcRecord,
+} from "../../warc/index.ts";
+import type { RecordPlace } from "../catalogue/capture-row.ts";
+import type { SegmentRow } from "../catalogue/catalogue-view.ts";
+
+const NAME = /^(\d{6,})\.warc\.gz$/;
+
+export function segmentPath(folder: string, number: number): string {
+  return join(folder, `${String(number).padStart(6, "0")}.warc.gz`);
+}
+
+/** The numbers of our own segments, in order. */
+export function listSegments(disk: Disk, folder: string): number[] {
+  const numbers = disk.list(folder).flatMap(({ name }) => {
+    const number = NAME.exec(name)?.[1];
+    return number === undefined ? [] : [Number(number)];
+  });
+  return numbers.sort((one, other) => one - other);
+}
+
+/** A segment of our own as an input. */
+export function segmentInput(path: string, size: number): Input {
+  return { name: path, path, entries: [], size };
+}
+
+/** The name of an adopted file as an input: a path, and the entries where it lies in a ZIP file. */
+export function adoptedInput(disk: Disk, name: string, size: number): Input {
+  const [path, ...entries] = splitName(disk, name);
+  return { name, path, entries, size };
+}
+
+/** The file that the name of an adopted one begins with; absent where it is not there. */
+export function statAdopted(disk: Disk, name: string): FileStat | undefined {
+  const stat = disk.stat(splitName(disk, name)[0]);
+  return stat?.kind === "file" ? stat : undefined;
+}
+
+/** An archive file that is open for reading records out of it. */
+export interface OpenArchive {
+  readonly source: ByteSource;
+  readonly compression: Compression;
+}
+
+export function openArchive(disk: Disk, input: Input): OpenArchive {
+  const source = openInput(disk, input);
+  return { source, compression: detectCompression(source) };
+}
+
+/** Where a record lies in its file; see `RecordPlace`. */
+type PlaceInFile = Omit<RecordPlace, "segment">;
+
+/**
+ * Hands one record to `use`. Throws HT_CORRUPT where no whole record is in that place; one that does not hold its checksum
+ * is whole if it is allowed to be that.
+ */
+export function readRecord<T>(
+  { source, compression }: OpenArchive,
+  place: PlaceInFile,
+  use: (record: WarcRecord) => T,
+  allowsChecksum = false,
+): T {
+  const { offset, length, inner } = place;
+  let damage: Warning | undefined;
+  const onWarning = (warning: Warning) => {
+    const kind = damageOf([warning]);
+    if (kind === "cut" || (kind === "checksum" && !allowsChecksum)) damage ??= warning;
+  };
+  // A zstd file may begin with a dictionary, so its frames cannot be read by themselves.
+  const isAlone = length > 0 && compression !== "zstd";
+  const reader = isAlone
+    ? new WarcReader(rangeSource(source, offset, length), { onWarning })
+    : new WarcReader(source, { start: offset, onWarning });
+  try {
+    let record = reader.next();
+    while (length === 0 && record !== undefined && (record.inner ?? 0) !== inner) record = reader.next();
+    if (record === undefined) throw unreadable(source, offset, "no record there");
+    const result = use(record);
+    // What is behind it is not looked at, but its checksum is.
+    if (isAlone) reader.next();
+    if (damage !== undefined) throw unreadable(source, offset, damage.message);
+    return result;
+  } catch (error) {
+    if (error instanceof ArchiveError && error.code === "HT_FORMAT_UNKNOWN")
+      throw unreadable(source, offset, "no record");
+    throw error;
+  } finally {
+    reader.close();
+  }
+}
+
+/**
+ * The same for a file of others, in which a record may reach into the next member: read by itself it is cut off, with what
+ * stands behind it, it is not. `use` may write what it gets, so it is called once, when it is known how to read.
+ */
+export function readRecordOfOthers<T>(archive: OpenArchive, place: PlaceInFile, use: (record: WarcRecord) => T): T {
+  const isCut = place.length > 0 && !isWhole(archive, place);
+  return readRecord(archive, isCut ? { ...place, length: 0 } : place, use, true);
+}
+
+function isWhole(archive: OpenArchive, place: PlaceInFile): boolean {
+  try {
+    readRecord(archive, place, (record) => record.drain(), true);
+    return true;
+  } catch (error) {
+    if (error instanceof ArchiveError && error.code === "HT_CORRUPT") return false;
+    throw error;
+  }
+}
+
+function unreadable({ name }: ByteSource, offset: number, message: string): ArchiveError {
+  const at = { file: name, offset };
+  return new ArchiveError("HT_CORRUPT", `${formatPlace(at)}: ${message}`, at);
+}
+
+const OPEN_MAX = 64;
+/** Compressed, the headers of most records take much less. */
+const OPENING_SIZE = 1 << 13;
+
+/** Where the record ends; anywhere, for one that shares its member with others. */
+function endOf({ offset, length }: RecordPlace): number {
+  return length === 0 ? Number.POSITIVE_INFINITY : offset + length;
+}
+
+/** Reads records by their places. Files stay open while they are in use. */
+export class RecordShelf implements Disposable {
+  private readonly disk: Disk;
+  private readonly folder: string;
+  private readonly segmentOf: (number: number) => SegmentRow | undefined;
+  private readonly beforeRead: (segment: number, end: number) => void;
+  private readonly opener = new RecordOpener();
+  private readonly opening = Buffer.allocUnsafeSlow(OPENING_SIZE);
+  /** In order of their last use. */
+  private readonly open = new Map<number, OpenArchive>();
+
+  /** `beforeRead` sees to it that what was written to a segment is there, up to an end. */
+  constructor(
+    disk: Disk,
+    folder: string,
+    segmentOf: (number: number) => SegmentRow | undefined,
+    beforeRead: (segment: number, end: number) => void = () => {},
+  ) {
+    this.disk = disk;
+    this.folder = folder;
+    this.segmentOf = segmentOf;
+    this.beforeRead = beforeRead;
+  }
+
+  /** How a segment is called: its path, or that of the adopted file. */
+  nameOf(segment: number): string {
+    return this.segmentOf(segment)?.adopted?.path ?? segmentPath(this.folder, segment);
+  }
+
+  /** Whether a segment of our own is there; then it is open, until many others were asked for. */
+  hold(segment: number): boolean {
+    if (this.segmentOf(segment)?.adopted !== undefined) return true;
+    try {
+      this.segment(segment, 0);
+      return true;
+    } catch (error) {
+      if (error instanceof ArchiveError && error.code === "HT_NOT_FOUND") return false;
+      throw error;
+    }
+  }
+
+  /** Hands the record to `use`; it is gone afterwards. Throws HT_CORRUPT where no whole record is in that place. */
+  read<T>(place: RecordPlace, use: (record: WarcRecord) => T): T {
+    const segment = this.segment(place.segment, endOf(place));
+    // What is our own is sound, or has rotted; what was adopted is what it is.
+    const isAdopted = this.segmentOf(place.segment)?.adopted !== undefined;
+    return isAdopted ? readRecordOfOthers(segment, place, use) : readRecord(segment, place, use);
+  }
+
+  /** The header of a record, without the rest of it; absent where only reading the whole record tells it. */
+  head(place: RecordPlace): RecordHead | undefined {
+    const { source } = this.segment(place.segment, endOf(place));
+    if (place.length === 0) return undefined;
+    const count = source.read(this.opening.subarray(0, Math.min(place.length, OPENING_SIZE)), place.offset);
+    return this.opener.open(this.opening, 0, count, 0)?.head;
+  }
+
+  /** The bytes of a record and of those around it as they lie in the file. Pieces are valid until the next one. */
+  *raw(segment: number, from: number, to: number): Generator<Uint8Array> {
+    const { source } = this.segment(segment, to);
+    if (from < 0)
+      throw unreadable(
+        source,
+        to,
+        "what belongs to the record lies in another segment; `holotype rebuild` puts it right",
+      );
+    const buffer = Buffer.allocUnsafeSlow(Math.min(1 << 20, Math.max(1, to - from)));
+    for (let at = from; at < to; ) {
+      const count = source.read(buffer.subarray(0, Math.min(buffer.length, to - at)), at);
+      if (count === 0) throw unreadable(source, at, "the file ends before");
+      yield buffer.subarray(0, count);
+      at += count;
+    }
+  }
+
+  /** Whether the records that lie there can be read by themselves, and nothing is wrong with them. */
+  isSound(segment: number, from: number, to: number): boolean {
+    const { source } = this.segment(segment, to);
+    let isSound = true;
+    const onWarning = (warning: Warning) => {
+      isSound &&= !isDamage(warning);
+    };
+    const reader = new WarcReader(rangeSource(source, from, to - from), { onWarning });
+    try {
+      for (let record = reader.next(); record !== undefined; record = reader.next()) record.drain();
+      return isSound;
+    } catch (error) {
+      if (error instanceof ArchiveError && error.code === "HT_FORMAT_UNKNOWN") return false;
+      throw error;
+    } finally {
+      reader.close();
+    }
+  }
+
+  private segment(number: number, end: number): OpenArchive {
+    this.beforeRead(number, end);
+    const there = this.open.get(number);
+    if (there !== undefined) {
+      this.open.delete(number);
+      this.open.set(number, there);
+      return there;
+    }
+    const name = this.nameOf(number);
+    const segment = this.openSegment(number, name);
+    this.open.set(number, segment);
+    if (this.open.size > OPEN_MAX) this.forget(this.open.keys().next().value!);
+    return segment;
+  }
+
+  private openSegment(number: number, name: string): OpenArchive {
+    const isAdopted = this.segmentOf(number)?.adopted !== undefined;
+    try {
+      return openArchive(this.disk, isAdopted ? adoptedInput(this.disk, name, 0) : segmentInput(name, 0));
+    } catch (cause) {
+      if (!(cause instanceof ArchiveError) || cause.code !== "HT_NOT_FOUND") throw cause;
+      const what = isAdopted ? "an adopted file that is not there any more" : "a segment that is not there any more";
+      const advice = isAdopted
+        ? "bring it back, or adopt it where it lies now; `holotype doctor` tells what is in it"
+        : "bring it back; `holotype doctor` tells what is in it";
+      throw new ArchiveError("HT_NOT_FOUND", `${name}: ${what}; ${advice}`, { file: name }, cause);
+    }
+  }
+
+  /** To be called when a segment has changed or goes away. */
+  forget(number: number): void {
+    this.open.get(number)?.source.close?.();
+    this.open.delete(number);
+  }
+
+  [Symbol.dispose](): void {
+    for (const { source } of this.open.values()) source.close?.();
+    this.open.clear();
+  }
+}
+
+const BUFFER_SIZE = 1 << 20;
+
+/** The segment that is written to. Nothing of it counts before `sync`. */
+export class SegmentWriter implements Disposable {
+  readonly number: number;
+  private readonly file: DiskFile;
+  private readonly buffer = Buffer.allocUnsafeSlow(BUFFER_SIZE);
+  private buffered = 0;
+  private flushed: number;
+
+  constructor(disk: Disk, folder: string, number: number) {
+    const path = segmentPath(folder, number);
+    this.number = number;
+    const isNew = disk.stat(path) === undefined;
+    this.file = disk.open(path, isNew ? "create" : "update");
+    if (isNew) disk.syncFolder(folder);
+    this.flushed = this.file.size();
+  }
+
+  get end(): number {
+    return this.flushed + this.buffered;
+  }
+
+  /** Up to here what was written can be read. */
+  get flushedEnd(): number {
+    return this.flushed;
+  }
+
+  write(bytes: Uint8Array): void {
+    if (this.buffered + bytes.length > BUFFER_SIZE) this.flush();
+    if (bytes.length >= BUFFER_SIZE) {
+      this.file.write(bytes, this.flushed);
+      this.flushed += bytes.length;
+      return;
+    }
+    this.buffer.set(bytes, this.buffered);
+    this.buffered += bytes.length;
+  }
+
+  /** What was written can be read when this returns. */
+  flush(): void {
+    if (this.buffered === 0) return;
+    this.file.write(this.buffer.subarray(0, this.buffered), this.flushed);
+    this.flushed += this.buffered;
+    this.buffered = 0;
+  }
+
+  /** What was written is durable when this returns. */
+  sync(): void {
+    this.flush();
+    this.file.sync();
+  }
+
+  /** Takes back what was written behind this position. */
+  cut(end: number): void {
+    // A write that failed may have left some of its bytes.
+    this.flushed = Math.min(this.flushed, end);
+    this.buffered = end - this.flushed;
+    this.file.truncate(this.flushed);
+  }
+
+  [Symbol.dispose](): void {
+    this.file.close();
+  }
+}
+
+/** Copies what lies behind a position of a segment to a file beside it, before it is cut off. */
+export function saveTail(disk: Disk, folder: string, number: number, from: number): void {
+  const path = segmentPath(folder, number);
+  using file = disk.open(path, "read");
+  const piece = Buffer.alloc(1 << 16);
+  createDurably(
+    disk,
+    `${path}.cut-at-${from}`,
+    (output) => {
+      for (let at = from, count = file.read(piece, at); count > 0; count = file.read(piece, at)) {
+        output.write(piece.subarray(0, count));
+        at += count;
+      }
+    },
+    { replace: true },
+  );
+}
+
+/** Cuts a segment off at this position, durably. */
+export function cutSegment(disk: Disk, folder: string, number: number, end: number): void {
+  using file = disk.open(segmentPath(folder, number), "update");
+  file.truncate(end);
+  file.sync();
+}
