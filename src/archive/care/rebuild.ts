@@ -22,7 +22,7 @@ export async function rebuildArchive(
   folder: string,
   options: RebuildOptions,
 ): Promise<{ readonly captures: number; readonly contents: number }> {
-  using core = await ArchiveCore.beginAnew(disk, folder, options, options.acceptLoss !== true);
+  using core = ArchiveCore.beginAnew(disk, folder, options, options.acceptLoss !== true);
   return await new Rebuild(core, options).run();
 }
 

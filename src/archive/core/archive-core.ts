@@ -119,12 +119,12 @@ export class ArchiveCore implements Disposable {
    * With a catalogue and a timeline that hold nothing yet but what the journal tells. Who reads goes on with the old ones
    * until these are complete. Where what the old ones know does not matter, they are not so much as opened.
    */
-  static async beginAnew(
+  static beginAnew(
     disk: Disk,
     folder: string,
     options: WriterOptions,
     isOldOfInterest: boolean,
-  ): Promise<ArchiveCore> {
+  ): ArchiveCore {
     const settings = readSettings(disk, folder);
     const paths = archivePaths(folder);
     const lock = disk.lock(paths.lock);
