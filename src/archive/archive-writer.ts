@@ -56,10 +56,10 @@ export class ArchiveWriter implements AsyncDisposable {
   /** Adds archive files. Resolves when everything that it counts is durable. */
   async add(inputs: readonly Input[], options: AddOptions = {}): Promise<AddReport> {
     const { core } = this;
-    const { disk, catalogue, indexer, segment, shelf, clock, onWarning } = core;
+    const { disk, catalogue, indexer, segment, shelf, clock, commits, onWarning } = core;
     const references = new OriginalReferences(shelf);
     const { policy = {}, readmit = false } = options;
-    const parts = { disk, catalogue, indexer, segment, shelf, references, clock, policy, readmit, onWarning };
+    const parts = { disk, catalogue, indexer, segment, shelf, references, clock, policy, readmit, commits, onWarning };
     using intake = new Intake(parts);
     using spool = new Spool(disk, core.paths.folder);
     const readable = inputs.map((input) => spool.take(input));
@@ -70,14 +70,8 @@ export class ArchiveWriter implements AsyncDisposable {
       take: (facts: RecordFacts) => intake.take(facts),
       end: () => intake.end(),
     };
-    core.beforeCommit = () => intake.noteReadmitted((entry) => core.journal(entry));
-    let skipped: number;
-    try {
-      skipped = await takeFacts(core, readable, options, sink, payloadsIn(catalogue));
-      core.commit();
-    } finally {
-      core.beforeCommit = undefined;
-    }
+    const skipped = await takeFacts(core, readable, options, sink, payloadsIn(catalogue));
+    commits.commit();
     const { pending } = catalogue.state;
     return { ...intake.counts, tally: intake.tally, files: inputs.length, skipped, pending };
   }

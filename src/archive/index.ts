@@ -2,23 +2,21 @@ export type { AdoptReport } from "./adding/adopt.ts";
 export type { IntakeCounts } from "./adding/intake.ts";
 export type { TakeOptions } from "./adding/take-facts.ts";
 export { type AddOptions, type AddReport, ArchiveWriter } from "./archive-writer.ts";
-export { Archive, type ArchiveOptions, type Change, type Lifespan, type Moment, type Scope } from "./asking/archive.ts";
-export { type CaptureDetails, CaptureReader } from "./asking/capture-reader.ts";
-export {
-  type ArchiveTotals,
-  archiveStats,
-  archiveTotals,
-  type Figures,
-  type NamedFigures,
-  STATS_GROUPS,
-  type StatsGroup,
-} from "./asking/stats.ts";
+export { Archive } from "./asking/archive.ts";
+export type { Capture, CaptureFlag } from "./asking/capture.ts";
+export type { CaptureQuery } from "./asking/capture-query.ts";
+export type { Change, Lifespan, Scope, SliceOptions } from "./asking/lifespans.ts";
+export type { Moment } from "./asking/moment.ts";
+export type { ByteRange, OpenedCapture } from "./asking/opened-capture.ts";
+export type { ArchiveOptions } from "./asking/snapshot.ts";
+export { type ArchiveTotals, type Figures, type NamedFigures, STATS_GROUPS, type StatsGroup } from "./asking/stats.ts";
 export type { CompactOptions, CompactReport } from "./care/compact.ts";
 export { type DoctorFinding, type DoctorOptions, examineArchive } from "./care/doctor.ts";
 export type { RebuildOptions } from "./care/rebuild.ts";
 export type { RemoveOptions, RemoveReport, Selection } from "./care/remove.ts";
-export { archiveKey, type CaptureKind, type CaptureRow, type RecordPlace } from "./catalogue/capture-row.ts";
-export { type CatalogueState, type FoundCapture } from "./catalogue/catalogue-view.ts";
+export { archiveKey } from "./catalogue/capture-key.ts";
+export { VISIT_CLASSES, type VisitClass } from "./catalogue/capture-row.ts";
+export type { CatalogueState } from "./catalogue/catalogue-view.ts";
 export type { Content } from "./catalogue/content.ts";
 export type { WriterOptions } from "./core/archive-core.ts";
 export {

@@ -34,10 +34,13 @@ what answers with an error (400 and above) and did not before; appeared, what is
     const output = new LineOutput(false);
     const counts = { appeared: 0, changed: 0, vanished: 0 };
     let count = 0;
-    for (const change of archive.changes(from, to, scope)) {
-      if (count++ === max) break;
-      counts[change.kind]++;
-      if (!onlyCount) output.write(json ? JSON.stringify(toJson(change)) : format(change));
+    for await (const batch of archive.changes(from, to, scope)) {
+      for (const change of batch.slice(0, max - count)) {
+        counts[change.kind]++;
+        if (!onlyCount) output.write(json ? JSON.stringify(toJson(change)) : format(change));
+      }
+      count += batch.length;
+      if (count >= max) break;
     }
     if (onlyCount)
       output.write(

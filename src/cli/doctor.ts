@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { Archive, archiveTotals, examineArchive } from "../archive/index.ts";
+import { Archive, examineArchive } from "../archive/index.ts";
 import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import { ARCHIVE_OPTION, archiveFolder, requireWords } from "./archive-option.ts";
 import { type Command, parseCount } from "./command.ts";
@@ -38,7 +38,7 @@ the catalogue has. With --scrub every record is read, and every digest computed 
     }
     line.clear();
     await using archive = await Archive.open(nodeDisk, folder);
-    const { captures, contents, segments, segmentBytes, adopted } = archiveTotals(archive);
+    const { captures, contents, segments, segmentBytes, adopted } = await archive.totals();
     const summary = { archive: folder, captures, contents, segments, segmentBytes, adopted, findings };
     const counts = `${formatCount(captures, "capture")} of ${formatCount(contents, "content")}`;
     const files = `${formatSize(segmentBytes)} in ${formatCount(segments, "segment")}`;

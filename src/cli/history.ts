@@ -1,8 +1,8 @@
-import type { Archive, FoundCapture, Lifespan } from "../archive/index.ts";
+import type { Archive } from "../archive/index.ts";
 import { ArchiveError } from "../base/index.ts";
 import { ARCHIVE_OPTION, openToAsk, parseAsOf, parseSince, requireWords } from "./archive-option.ts";
 import type { Command } from "./command.ts";
-import { formatCapture, formatLifespan, hasPayload, lifespanJson, tellCapture } from "./lifespan-text.ts";
+import { captureJson, formatCapture, formatLifespan, lifespanJson } from "./lifespan-text.ts";
 import { LineOutput } from "./manifest-text.ts";
 
 export const history: Command = {
@@ -10,7 +10,8 @@ export const history: Command = {
   purpose: "List what a URL held: its lifespans, or all captures of it.",
   usage: "URL [--all]",
   details: `Columns: birth, end, last capture that found it, captures, status, size, digest, media type, URL. With --all: time,
-kind (a replaced one is a duplicate that became a revisit here), size, digest, place of the record, status.`,
+class (state, confirmation, failed, redirect-to-self, part, truncated, unread, other-method, undated), type, status,
+size, digest, place of the record, flags.`,
   options: {
     ...ARCHIVE_OPTION,
     all: { type: "boolean", help: "every capture" },
@@ -33,41 +34,32 @@ kind (a replaced one is a duplicate that became a revisit here), size, digest, p
     if (span[0] !== undefined && span[1] !== undefined && span[0] > span[1])
       throw new ArchiveError("HT_USAGE", "--from is later than --to");
     await using archive = await openToAsk(args);
-    const lifespans = archive.history(url, ...span);
-    const lines = args.flag("all")
-      ? captureLines(archive, lifespans, archive.captures(url, ...span), args.flag("json"))
-      : lifespans.map((lifespan) =>
-          args.flag("json") ? JSON.stringify(lifespanJson(lifespan)) : formatLifespan(lifespan),
-        );
+    const json = args.flag("json");
     const output = new LineOutput(false);
     let count = 0;
-    for (const line of lines) {
+    const write = (line: string) => {
       count++;
       output.write(line);
+    };
+    if (args.flag("all")) {
+      for await (const captures of archive.captures({ url, fromMs: span[0], toMs: span[1] }))
+        for (const each of captures) write(json ? JSON.stringify(captureJson(each)) : formatCapture(each));
+    } else {
+      for await (const lifespans of archive.history(url, ...span))
+        for (const each of lifespans) write(json ? JSON.stringify(lifespanJson(each)) : formatLifespan(each));
     }
     output.flush();
-    if (count === 0) {
-      const isKnown = archive.history(url).length > 0;
-      const message = isKnown ? "nothing of it is in that span" : "the archive has no capture of it";
-      throw new ArchiveError("HT_NOT_FOUND", `${url}: ${message}`);
-    }
+    if (count === 0) throw await nothing(archive, url, args.flag("all"));
     return 0;
   },
 };
 
-function* captureLines(
-  archive: Archive,
-  lifespans: readonly Lifespan[],
-  captures: Iterable<FoundCapture>,
-  json: boolean,
-): Generator<string> {
-  for (const found of captures) {
-    const told = tellCapture(archive, found);
-    const status = lifespans.find((lifespan) => isOf(found, lifespan))?.status;
-    yield json ? JSON.stringify({ ...told, status: status ?? null }) : `${formatCapture(told)} ${status ?? "-"}`;
+async function nothing(archive: Archive, url: string, isAll: boolean): Promise<ArchiveError> {
+  for await (const [_] of archive.captures({ url, limit: 1 })) {
+    const message = isAll
+      ? "nothing of it is in that span"
+      : "the archive has no state of it then; --all shows its captures";
+    return new ArchiveError("HT_NOT_FOUND", `${url}: ${message}`);
   }
-}
-
-function isOf(found: FoundCapture, { birth, lastSeen, sha256 }: Lifespan): boolean {
-  return found.timeMs >= birth && found.timeMs <= lastSeen && hasPayload(found, sha256);
+  return new ArchiveError("HT_NOT_FOUND", `${url}: the archive has no capture of it`);
 }

@@ -1,15 +1,16 @@
 /** Lifespans and captures of an archive as text, and as JSON. */
-import type { Archive, CaptureKind, FoundCapture, Lifespan } from "../archive/index.ts";
+import type { Capture, Lifespan } from "../archive/index.ts";
 import { formatIso } from "../base/index.ts";
 
 const DIGEST_SHOWN = 12;
 const TIME_WIDTH = "2009-05-14T09:30:04Z".length;
+const CLASS_WIDTH = "redirect-to-self".length;
 
 function formatTime(timeMs: number): string {
   return formatIso(timeMs).padEnd(TIME_WIDTH);
 }
 
-/** `later` where only the whole lifespan tells the end, `open` where none is known. */
+/** `later` where only the whole lifespan shows the end, `open` where none is known. */
 export function formatEnd({ end, isWhole }: Lifespan): string {
   return end === undefined ? (isWhole ? "open" : "later") : formatIso(end);
 }
@@ -30,7 +31,7 @@ export function formatLifespan(lifespan: Lifespan): string {
   ].join(" ");
 }
 
-/** Where `whole` is false, `end`, `lastSeen` and `captures` are those up to some later time; `at` tells them all. */
+/** Where `whole` is false, `end`, `lastSeen` and `captures` are those up to some later time; `at` shows them all. */
 export function lifespanJson(lifespan: Lifespan) {
   const { key, birth, end, lastSeen, captures, isWhole, url, status, mime, sha256, payloadSize } = lifespan;
   return {
@@ -48,48 +49,41 @@ export function lifespanJson(lifespan: Lifespan) {
   };
 }
 
-/** What the catalogue tells of a capture. */
-export interface ToldCapture {
-  readonly time: string;
-  readonly kind: CaptureKind;
-  /** Absent for a revisit whose original is not known. */
-  readonly sha256: string | null;
-  readonly size: number | null;
-  /** The file that it came with. */
-  readonly source: string | null;
-  readonly file: string;
-  readonly offset: number;
-  readonly flags: readonly string[];
-}
-
-export function tellCapture(archive: Archive, found: FoundCapture): ToldCapture {
-  const { timeMs, row } = found;
-  const original = row.digest === undefined ? undefined : archive.catalogue.anyOriginal(row.digest);
-  const { file, offset } = archive.reader.place(found);
+/** What the archive knows of a capture, without reading its record. */
+export function captureJson(capture: Capture) {
+  const { timeMs } = capture;
   return {
-    time: formatIso(timeMs),
-    kind: row.kind,
-    sha256: original === undefined ? null : Buffer.concat([row.digest!, original.digestRest]).toString("hex"),
-    size: original?.payloadSize ?? null,
-    source: archive.catalogue.source(row.source)?.name ?? null,
-    file,
-    offset,
-    flags: [
-      ...(row.digest === undefined ? ["pending"] : []),
-      ...(row.lies ? ["digest-lies"] : []),
-      ...(row.oddDate ? ["odd-date"] : []),
-    ],
+    url: capture.url,
+    time: timeMs === undefined ? null : formatIso(timeMs),
+    class: capture.class,
+    type: capture.type,
+    status: capture.status ?? null,
+    mime: capture.mime ?? null,
+    location: capture.location ?? null,
+    method: capture.method ?? null,
+    sha256: capture.sha256 ?? null,
+    sha1: capture.sha1 ?? null,
+    size: capture.size ?? null,
+    source: capture.source ?? null,
+    file: capture.file,
+    offset: capture.offset,
+    length: capture.length,
+    flags: capture.flags,
   };
 }
 
-/** One line: time, kind, size, digest, where it is, and flags. */
-export function formatCapture({ time, kind, sha256, size, file, offset, flags }: ToldCapture): string {
+/** One line: time, class, type, status, size, digest, where it is, and flags. */
+export function formatCapture(capture: Capture): string {
+  const { timeMs, class: kind, type, status, size, sha256, file, offset, flags } = capture;
   const digest = sha256?.slice(0, DIGEST_SHOWN) ?? "-".padEnd(DIGEST_SHOWN);
-  const columns = [time.padEnd(TIME_WIDTH), kind.padEnd(8), `${size ?? "-"}`.padStart(9), digest, `${file}:${offset}`];
+  const columns = [
+    (timeMs === undefined ? "-" : formatIso(timeMs)).padEnd(TIME_WIDTH),
+    kind.padEnd(CLASS_WIDTH),
+    type.padEnd(8),
+    `${status ?? "-"}`.padStart(3),
+    `${size ?? "-"}`.padStart(9),
+    digest,
+    `${file}:${offset}`,
+  ];
   return [...columns, ...flags].join(" ");
-}
-
-/** Whether a capture has the payload of this sha256. */
-export function hasPayload({ row }: FoundCapture, sha256: string): boolean {
-  return row.digest !== undefined && sha256.startsWith(row.digest.toString("hex"));
 }

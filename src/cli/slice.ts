@@ -21,7 +21,7 @@ export const slice: Command = {
   purpose: "List everything that was alive at a time, or during a span of time.",
   usage: "TIME [--to TIME] [--site HOST | --prefix URL]",
   details: `In the order of keys (SURT). Columns: birth, end, last capture that found it, captures, status, size, digest, media
-type, URL. "later" as an end, and + behind the captures, say that more is known: holotype at tells it.`,
+type, URL. With --fast, "later" as an end, and + after the captures, mean that more is known: holotype at shows it.`,
   options: {
     ...ARCHIVE_OPTION,
     to: { type: "string", value: "TIME", help: "alive at some time from TIME up to this" },
@@ -30,6 +30,7 @@ type, URL. "later" as an end, and + behind the captures, say that more is known:
     near: { type: "string", value: "URL", help: "only URLs next to this one, --limit on each side (default: 10)" },
     after: { type: "string", value: "KEY", help: "only behind this key or URL: goes on where a list was left" },
     limit: { type: "string", value: "N", help: "no more than this" },
+    fast: { type: "boolean", help: "do not look up ends and last captures that lie later" },
     count: { type: "boolean", help: "only how many" },
   },
   exits: "20 no archive",
@@ -45,10 +46,17 @@ type, URL. "later" as an end, and + behind the captures, say that more is known:
     const [json, onlyCount] = [args.flag("json"), args.flag("count")];
     const output = new LineOutput(false);
     let count = 0;
-    for (const lifespan of asked.near === undefined ? alive(archive, asked) : near(archive, asked, asked.near)) {
+    const answers =
+      asked.near === undefined
+        ? alive(archive, asked, onlyCount || args.flag("fast"))
+        : near(archive, asked, asked.near);
+    for await (const lifespans of answers) {
+      for (const lifespan of lifespans) {
+        if (count === limit) break;
+        count++;
+        if (!onlyCount) output.write(json ? JSON.stringify(lifespanJson(lifespan)) : formatLifespan(lifespan));
+      }
       if (count === limit) break;
-      count++;
-      if (!onlyCount) output.write(json ? JSON.stringify(lifespanJson(lifespan)) : formatLifespan(lifespan));
     }
     if (onlyCount) output.write(json ? JSON.stringify({ count }) : `${count}`);
     output.flush();
@@ -90,11 +98,20 @@ function parseQuestion(args: Arguments): Question {
   };
 }
 
-function alive(archive: Archive, { fromMs, toMs, scope }: Question): Generator<Lifespan> {
-  return fromMs === undefined ? archive.slice(toMs, scope) : archive.span(fromMs, toMs, scope);
+function alive(
+  archive: Archive,
+  { fromMs, toMs, scope }: Question,
+  withoutEnds: boolean,
+): AsyncIterable<readonly Lifespan[]> {
+  const options = { withoutEnds };
+  return fromMs === undefined ? archive.slice(toMs, scope, options) : archive.span(fromMs, toMs, scope, options);
 }
 
-function near(archive: Archive, { fromMs, toMs }: Question, { url, count }: NonNullable<Question["near"]>): Lifespan[] {
-  const { before, after } = archive.near(url, fromMs ?? toMs, toMs, count);
-  return [...before.reverse(), ...after];
+async function* near(
+  archive: Archive,
+  { fromMs, toMs }: Question,
+  { url, count }: NonNullable<Question["near"]>,
+): AsyncGenerator<readonly Lifespan[]> {
+  const { before, after } = await archive.near(url, fromMs ?? toMs, toMs, count);
+  yield [...before.reverse(), ...after];
 }

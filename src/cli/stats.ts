@@ -1,4 +1,4 @@
-import { type ArchiveTotals, archiveStats, archiveTotals, type Figures, STATS_GROUPS } from "../archive/index.ts";
+import { type ArchiveTotals, type Figures, STATS_GROUPS } from "../archive/index.ts";
 import { writeStandardOutput } from "../disk/index.ts";
 import { ARCHIVE_OPTION, archiveFolder, openToAsk, requireWords } from "./archive-option.ts";
 import { type Command, parseChoice } from "./command.ts";
@@ -30,11 +30,12 @@ what each of them brought. A crawl is a file that was added.`,
     const output = new LineOutput(false);
     if (by !== undefined) {
       if (!json) output.write(formatRow("captures", "contents", "seen", "kept", by));
-      for (const { name, ...figures } of archiveStats(archive, by)) {
-        output.write(json ? JSON.stringify({ [by]: name, ...figures }) : formatFigures(figures, name));
+      for await (const groups of archive.stats(by)) {
+        for (const { name, ...figures } of groups)
+          output.write(json ? JSON.stringify({ [by]: name, ...figures }) : formatFigures(figures, name));
       }
     }
-    const totals = archiveTotals(archive);
+    const totals = await archive.totals();
     if (json) output.write(JSON.stringify({ archive: archiveFolder(args), ...totals }));
     else if (by !== undefined) output.write(formatFigures(totals, "total"));
     output.flush();

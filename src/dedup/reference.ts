@@ -4,12 +4,13 @@
  * keys, and `chooseOriginal` says which of them it is. Nothing depends on the order in which captures became known.
  */
 import { digestOf, formatDigest, parseDigest } from "../base/index.ts";
+import { urlKey } from "../url/index.ts";
 import { captureKey, timeOfDate } from "./rules.ts";
 
 /** What the header of a revisit says. Digests are in our form, ids without brackets. */
 export interface RevisitHeader {
   /** Absent where the record names none; then it is taken for one by digest. */
-  readonly profile: "identical-payload-digest" | "server-not-modified" | "unknown" | undefined;
+  readonly profile?: "identical-payload-digest" | "server-not-modified" | "unknown" | undefined;
   /** The payload digest. */
   readonly claim?: string | undefined;
   readonly refersTo?:
@@ -33,8 +34,8 @@ export interface NamedReference {
  */
 export type RevisitReference =
   | { readonly kind: "unread" }
-  | { readonly kind: "empty" }
   | { readonly kind: "silent" }
+  | (Omit<NamedReference, "kind" | "digest"> & { readonly kind: "empty" })
   | NamedReference;
 
 const EMPTY = new Map(
@@ -57,11 +58,11 @@ export function referenceOf(revisit: RevisitHeader): RevisitReference {
   const { claim, refersTo } = revisit;
   const isEmpty = isEmptyDigest(claim);
   const is304 = isNotModified(revisit);
-  if (isEmpty && !is304) return { kind: "empty" };
   const timeMs = timeOfDate(refersTo?.date);
   const capture = refersTo?.uri === undefined || timeMs === undefined ? undefined : { uri: refersTo.uri, timeMs };
   const digest = isEmpty ? undefined : claim;
   const id = refersTo?.id;
+  if (isEmpty && !is304) return { kind: "empty", id, capture };
   if (is304 && digest === undefined && id === undefined && capture === undefined) return { kind: "silent" };
   return { kind: "named", digest, id, capture };
 }
@@ -91,42 +92,43 @@ export interface FoundCandidates<C extends OriginalCandidate> {
  */
 export function chooseOriginal<C extends OriginalCandidate>(
   reference: NamedReference,
-  found: FoundCandidates<C>,
+  { byDigest, byId, byCapture }: FoundCandidates<C>,
   fits: (candidate: C) => boolean,
 ): C | undefined {
-  const { byDigest, byId, byCapture } = found;
-  if (byDigest.length > 0) {
-    const isProven = (candidate: C) => byDigest.some(({ content }) => content === candidate.content);
-    const named = [byId.filter(isProven), ...tiersOf(reference, byCapture.filter(isProven))];
-    return only(byDigest) ? (named.flat().find(isProven) ?? byDigest[0]) : narrow(named);
-  }
-  const fitting = new Map<C, boolean>();
-  const isFit = (candidate: C) => {
-    const known = fitting.get(candidate);
-    if (known !== undefined) return known;
-    const fit = fits(candidate);
-    fitting.set(candidate, fit);
-    return fit;
-  };
-  const ids = byId.filter(isFit);
-  const tiers = tiersOf(reference, byCapture.filter(isFit));
-  if (ids.length === 0) return narrow(tiers);
-  if (only(ids)) return narrow([ids]);
-  // Several records share the id: the one that is also of that URI and second.
-  const [tier = []] = tiers;
-  const both = tier.filter((candidate) => ids.some(({ content }) => content === candidate.content));
-  return narrow([both]);
+  const isShared = byDigest.length > 0;
+  const isProven = (candidate: C) => byDigest.some(({ content }) => content === candidate.content);
+  const mayBe = isShared ? isProven : fits;
+  const ids = byId.filter((candidate) => isOfNamedUrl(reference, candidate) && mayBe(candidate));
+  const chosen = narrow([ids.length > 0 && isOne(ids) ? placedFirst(reference, ids) : []]);
+  if (chosen !== undefined) return chosen;
+  const places = tiersOf(reference, ids.length > 0 ? ids.filter(isInSecond(reference)) : byCapture.filter(mayBe));
+  return narrow(places) ?? (isShared && isOne(byDigest) ? byDigest[0] : undefined);
+}
+
+/** Those of the URI and date that are named before the others. */
+function placedFirst<C extends OriginalCandidate>(reference: NamedReference, candidates: readonly C[]): readonly C[] {
+  return tiersOf(reference, candidates.filter(isInSecond(reference)))[0] ?? candidates;
+}
+
+function isInSecond({ capture }: NamedReference): (candidate: OriginalCandidate) => boolean {
+  const second = (timeMs: number | undefined) => (timeMs === undefined ? undefined : Math.floor(timeMs / 1000));
+  return ({ timeMs }) => capture !== undefined && timeMs !== undefined && second(timeMs) === second(capture.timeMs);
+}
+
+/** A revisit that names a URL means none of another one, whatever id it tells. */
+function isOfNamedUrl({ capture }: NamedReference, { uri }: OriginalCandidate): boolean {
+  return capture === undefined || uri === capture.uri || urlKey(uri ?? "") === urlKey(capture.uri);
 }
 
 /** Whether all have one payload. */
-function only(candidates: readonly OriginalCandidate[]): boolean {
+function isOne(candidates: readonly OriginalCandidate[]): boolean {
   return candidates.every(({ content }) => content === candidates[0]!.content);
 }
 
 /** The first of the first group that is not empty, if all of that group have one payload. */
 function narrow<C extends OriginalCandidate>(groups: readonly (readonly C[])[]): C | undefined {
   const group = groups.find((each) => each.length > 0);
-  return group !== undefined && only(group) ? group[0] : undefined;
+  return group !== undefined && isOne(group) ? group[0] : undefined;
 }
 
 /** The exact URI before an equal key, and within that the exact moment before its second. The first that has any. */
@@ -180,7 +182,6 @@ export interface Validators {
 
 /** A state of a URL, as a silent 304 sees it. */
 export interface EarlierState extends Validators {
-  /** Absent where it is not known, and may be 200. */
   readonly status: number | undefined;
 }
 
@@ -189,18 +190,16 @@ export interface EarlierState extends Validators {
  * both tell an ETag (else a Last-Modified) and these differ, it is the last one with that validator, or none.
  */
 export function confirmedState<S extends EarlierState>(states: Iterable<S>, told: Validators): S | undefined {
-  let isLast = true;
+  let compared: keyof Validators | undefined;
   for (const state of states) {
-    if (state.status !== undefined && state.status !== 200) continue;
-    const match = compareValidators(state, told);
-    if (match === "same" || (isLast && match === "unknown")) return state;
-    isLast = false;
+    if (state.status !== 200) continue;
+    if (compared === undefined) {
+      compared = (["etag", "lastModified"] as const).find(
+        (name) => state[name] !== undefined && told[name] !== undefined,
+      );
+      if (compared === undefined) return state;
+    }
+    if (state[compared] === told[compared]) return state;
   }
   return undefined;
-}
-
-function compareValidators(one: Validators, other: Validators): "same" | "differs" | "unknown" {
-  if (one.etag !== undefined && other.etag !== undefined) return one.etag === other.etag ? "same" : "differs";
-  if (one.lastModified === undefined || other.lastModified === undefined) return "unknown";
-  return one.lastModified === other.lastModified ? "same" : "differs";
 }

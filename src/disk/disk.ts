@@ -1,6 +1,7 @@
 /**
  * The disk as Holotype sees it, and the whole surface on which it can fail. Calls are synchronous, because the hot
- * paths move megabytes at a time and a promise for each would cost more than it frees; only `syncLater` is not.
+ * paths move megabytes at a time and a promise for each would cost more than it frees; only `syncLater` and `readLater`
+ * are not.
  * Every failure is an `ArchiveError` whose place is the path; absence is `undefined` where it is an answer.
  */
 
@@ -30,6 +31,8 @@ export interface DiskFile extends Disposable {
   size(): number;
   /** Fills `into` from `position` on and gives the count; less than its length only at the end of the file, 0 past it. */
   read(into: Uint8Array, position: number): number;
+  /** The same off the main thread: for whoever must not make others wait for a slow disk. */
+  readLater(into: Uint8Array, position: number): Promise<number>;
   /** Writes all of `bytes`, which are the caller's again at once. After a failure any part of them may be there. */
   write(bytes: Uint8Array, position: number): void;
   truncate(sizeBytes: number): void;
@@ -37,7 +40,7 @@ export interface DiskFile extends Disposable {
   sync(): void;
   /** The same off the main thread, for what was written before the call. Writes may go on meanwhile. */
   syncLater(): Promise<void>;
-  /** May be called twice, and while a `syncLater` runs, which then ends first. */
+  /** May be called twice, and while a `syncLater` or `readLater` runs, which then ends first. */
   close(): void;
 }
 

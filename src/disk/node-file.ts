@@ -1,5 +1,5 @@
 /** An open file of the operating system. */
-import { closeSync, fdatasync, fdatasyncSync, fstatSync, ftruncateSync, readSync, writeSync } from "node:fs";
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, ftruncateSync, read, readSync, writeSync } from "node:fs";
 import { invariant } from "../base/index.ts";
 import type { DiskFile } from "./disk.ts";
 import { attempt, systemCode, toDiskError } from "./system-call.ts";
@@ -8,7 +8,8 @@ export class NodeFile implements DiskFile {
   readonly path: string;
   readonly #descriptor: number;
   #closed = false;
-  #syncCount = 0;
+  /** Calls that run off the main thread. */
+  #laterCount = 0;
 
   /** Owns the descriptor from here on. */
   constructor(path: string, descriptor: number) {
@@ -57,16 +58,40 @@ export class NodeFile implements DiskFile {
     attempt(this.path, () => fdatasyncSync(this.#open()));
   }
 
-  syncLater(): Promise<void> {
+  async readLater(into: Uint8Array, position: number): Promise<number> {
+    let count = 0;
+    while (count < into.length) {
+      const got = await this.#later(
+        position + count,
+        (descriptor, done: (cause: Error | null, count: number) => void) =>
+          read(descriptor, into, count, into.length - count, position + count, done),
+      );
+      if (got === 0) break;
+      count += got;
+    }
+    return count;
+  }
+
+  async syncLater(): Promise<void> {
+    await this.#later(undefined, (descriptor, done: (cause: Error | null, _?: undefined) => void) =>
+      fdatasync(descriptor, done),
+    );
+  }
+
+  /** Does something off the main thread. */
+  #later<T>(
+    offset: number | undefined,
+    begin: (descriptor: number, done: (cause: Error | null, value: T) => void) => void,
+  ): Promise<T> {
     const descriptor = this.#open();
-    this.#syncCount++;
+    this.#laterCount++;
     return new Promise((resolve, reject) => {
-      fdatasync(descriptor, (cause) => {
-        this.#syncCount--;
-        // Closing earlier could have given the number to another file, which would then have been synced instead.
-        if (this.#closed && this.#syncCount === 0) closeSync(descriptor);
-        if (cause === null) resolve();
-        else reject(toDiskError(cause, { file: this.path }));
+      begin(descriptor, (cause, value) => {
+        this.#laterCount--;
+        // Closing earlier could have given the number to another file, which would then have been used instead.
+        if (this.#closed && this.#laterCount === 0) closeSync(descriptor);
+        if (cause === null) resolve(value);
+        else reject(toDiskError(cause, { file: this.path, offset }));
       });
     });
   }
@@ -74,7 +99,7 @@ export class NodeFile implements DiskFile {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    if (this.#syncCount === 0) attempt(this.path, () => closeSync(this.#descriptor));
+    if (this.#laterCount === 0) attempt(this.path, () => closeSync(this.#descriptor));
   }
 
   [Symbol.dispose](): void {

@@ -2,7 +2,14 @@
  * Everything about a record that an archive has to know before it takes it in, as one line of JSON: what it is, what its
  * payload is, whether its header tells the truth about that, and what a revisit would need to stand for it.
  */
-import { type Digest, type DigestAlgorithm, formatDigest, parseDigest, type Warning } from "../base/index.ts";
+import {
+  type Digest,
+  type DigestAlgorithm,
+  formatDigest,
+  parseDigest,
+  shortHash,
+  type Warning,
+} from "../base/index.ts";
 import {
   type Framing,
   judgeDigest,
@@ -13,6 +20,7 @@ import {
   type RevisitDraft,
   type RevisitProfile,
   refersToOf,
+  requestQuery,
   scanRecord,
   unbracket,
   type WarcReader,
@@ -29,6 +37,8 @@ import type { RecordTask } from "./task.ts";
 export interface CaptureFacts {
   /** Of the payload, in hex; absent for a revisit. */
   readonly sha256?: string | undefined;
+  /** The same in sha1; absent where `claim` is that. */
+  readonly sha1?: string | undefined;
   readonly payloadSize?: number | undefined;
   readonly status?: number | undefined;
   readonly mime?: string | undefined;
@@ -47,13 +57,35 @@ export interface CaptureFacts {
   readonly unexamined?: boolean | undefined;
   /** The revisit, but for what it refers to; absent where it is large. */
   readonly draft?: RevisitDraft | undefined;
+  /** A hash of the HTTP header as it stands. */
+  readonly head?: number | undefined;
+  /** Of the HTTP header: what the server tells versions apart by, each as a hash. */
+  readonly etag?: number | undefined;
+  readonly lastModified?: number | undefined;
+  /** A 206 whose Content-Range is the whole. */
+  readonly wholeRange?: boolean | undefined;
+  /** The payload is shorter than its Content-Length. */
+  readonly short?: boolean | undefined;
   readonly truncated?: boolean | undefined;
   readonly segmented?: boolean | undefined;
   /** A revisit that we wrote in the place of a record, and that tells how to put it together again. */
   readonly isOurs?: boolean | undefined;
+  /** Such a revisit of a resource. */
+  readonly wasResource?: boolean | undefined;
   /** Of a revisit. */
   readonly profile?: RevisitProfile | "unknown" | undefined;
+  /** Of a revisit with an HTTP header of its own. */
+  readonly hasHttp?: boolean | undefined;
   readonly refersTo?: { readonly uri?: string; readonly date?: string; readonly id?: string } | undefined;
+}
+
+/** What a request tells of the answer to it. */
+export interface RequestFacts {
+  readonly method: string;
+  /** It asked for the answer only if that had changed. */
+  readonly isConditional?: boolean | undefined;
+  /** See `requestQuery`; absent for GET. */
+  readonly query?: string | undefined;
 }
 
 export interface RecordFacts {
@@ -76,6 +108,7 @@ export interface RecordFacts {
   /** The size of the block, where the header tells another one or none. */
   readonly blockSize?: number | undefined;
   readonly capture?: CaptureFacts | undefined;
+  readonly request?: RequestFacts | undefined;
 }
 
 const CAPTURE_TYPES = new Set(["response", "resource", "revisit"]);
@@ -146,7 +179,8 @@ export function factsOf(
   const { type, arc, offset, inner } = record;
   const found = CAPTURE_TYPES.has(type) ? captureOf(record, warn, seen) : undefined;
   const capture = found?.capture;
-  const blockSize = found === undefined ? countBlock(record) : found.blockSize;
+  const request = type === "request" ? requestOf(record) : undefined;
+  const blockSize = found?.blockSize ?? request?.blockSize ?? countBlock(record);
   record.drain();
   // Few have one, and to look for all of them is to read every field.
   const isConcurrent = record.headers.get("warc-concurrent-to") !== undefined;
@@ -167,7 +201,22 @@ export function factsOf(
     damaged: damageOf(record.warnings),
     blockSize: arc !== undefined || record.headers.get("content-length") === String(blockSize) ? undefined : blockSize,
     capture,
+    request: request?.request,
   };
+}
+
+function requestOf(record: WarcRecord): { readonly request: RequestFacts | undefined; readonly blockSize: number } {
+  const whole = record.block !== undefined;
+  const first = record.read() ?? new Uint8Array(0);
+  const http = parseHttpHead(first, 0, first.length, whole);
+  const method = /^([!#$%&'*+.^_`|~\w-]{1,32}) /.exec(http?.startLine ?? "")?.[1]?.toUpperCase();
+  let request: RequestFacts | undefined;
+  if (http !== undefined && method !== undefined) {
+    const isConditional = ["if-none-match", "if-modified-since"].some((name) => http.headers.get(name) !== undefined);
+    const query = method === "GET" ? undefined : requestQuery(method, http, first.subarray(http.text.length));
+    request = { method, isConditional: isConditional ? true : undefined, query };
+  }
+  return { request, blockSize: first.length + countRest(record) };
 }
 
 function refersTo(record: WarcRecord): string[] {
@@ -200,6 +249,7 @@ function captureOf(record: WarcRecord, warn: (warning: Warning) => void, seen: S
     const capture = {
       ...shared,
       ...held(record, scan),
+      short: isShort(scan),
       // As WARC it has this one in its header.
       claim: formatDigest(scan.payloadDigests[1]!),
       ...(isHttp ? {} : { mime: arcMime(record.arc.mime) }),
@@ -210,18 +260,24 @@ function captureOf(record: WarcRecord, warn: (warning: Warning) => void, seen: S
   for (const finding of scan.findings) warn({ ...finding, file: record.file, offset: record.offset });
   const verdict = judgeDigest(record.payloadDigest, scan);
   const replaced = examination?.replaced;
-  const { status, mime, location } = httpFacts(record, scan.http);
+  const { status, mime, location, head, etag, lastModified, wholeRange } = httpFacts(record, scan.http);
   // Field by field: this is on the path of every capture, and objects that are spread cost more than all else here.
   const capture: CaptureFacts = {
     claim: shared.claim,
     truncated: shared.truncated,
     segmented: shared.segmented,
     sha256: sha256.hex,
+    sha1: verdict === "transferred" && claim?.algorithm === "sha1" ? undefined : digestIn(scan, "sha1").hex,
     payloadSize: scan.payloadSize,
     framing: scan.framing,
     status,
     mime,
     location,
+    head,
+    etag,
+    lastModified,
+    wholeRange,
+    short: isShort(scan),
     lies: verdict === "mismatch" ? true : undefined,
     claimsStored: verdict === "stored" ? true : undefined,
     replaced: replaced && { digest: formatDigest(replaced.digest), chunks: replaced.chunks },
@@ -240,14 +296,14 @@ interface Look {
 /** Examines the record if its payload was seen before, and also if it is too large to be looked at twice. */
 function lookAt(record: WarcRecord, seen: SeenPayloads | undefined): Look {
   if (seen !== undefined && record.block === undefined) {
-    const examination = examineRecord(record, { also: "sha256" });
-    const sha256 = examination.payloadDigest!;
+    const examination = examineRecord(record, { also: OWN });
+    const sha256 = digestIn(examination.scan, "sha256");
     seen.add(sha256.hex);
     return { scan: examination.scan, sha256, examination };
   }
   const claimed = claimedAlgorithm(record.payloadDigest);
   const scan = scanRecord(record, {
-    payload: claimed === undefined || claimed === "sha256" ? ["sha256"] : ["sha256", claimed],
+    payload: claimed === undefined || claimed === "sha256" || claimed === "sha1" ? OWN : [...OWN, claimed],
     ...(claimed === undefined ? {} : { stored: [claimed] }),
   });
   const sha256 = digestIn(scan, "sha256");
@@ -257,8 +313,18 @@ function lookAt(record: WarcRecord, seen: SeenPayloads | undefined): Look {
   return { scan, sha256, examination: examineRecord(record, { ...known, revisitDigest: sha256 }) };
 }
 
+/** Ours, and the one that crawlers compare. */
+const OWN: readonly DigestAlgorithm[] = ["sha256", "sha1"];
+
 function digestIn({ payloadDigests }: RecordScan, algorithm: DigestAlgorithm): Digest {
   return payloadDigests.find((digest) => digest.algorithm === algorithm)!;
+}
+
+/** Chunked bodies tell their end themselves. */
+function isShort({ http, framing, payloadSize }: RecordScan): true | undefined {
+  if (http === undefined || framing === "chunked") return undefined;
+  const told = http.headers.get("content-length");
+  return told !== undefined && /^\d{1,15}$/.test(told) && Number(told) > payloadSize ? true : undefined;
 }
 
 /** Larger ones are made when they are wanted. */
@@ -274,12 +340,27 @@ function held(record: WarcRecord, scan: ReturnType<typeof scanRecord>): CaptureF
 }
 
 function httpFacts(record: WarcRecord, http: ReturnType<typeof parseHttpHead>): CaptureFacts {
-  const status = http?.status;
+  if (http === undefined) return { mime: record.blockType || undefined };
+  const { status, headers } = http;
   return {
     status,
-    mime: http === undefined ? record.blockType || undefined : mediaType(http.headers.get("content-type")),
-    location: status !== undefined && status >= 300 && status < 400 ? http?.headers.get("location") : undefined,
+    mime: mediaType(headers.get("content-type")),
+    location: status !== undefined && status >= 300 && status < 400 ? headers.get("location") : undefined,
+    head: shortHash(http.text.trimEnd()),
+    etag: hashOf(headers.get("etag")?.replace(/^W\//, "")),
+    lastModified: hashOf(headers.get("last-modified")),
+    wholeRange: status === 206 && isWholeRange(headers.get("content-range")) ? true : undefined,
   };
+}
+
+function isWholeRange(range: string | undefined): boolean {
+  const [, from, to, size] = /^bytes\s+(\d+)-(\d+)\/(\d+)$/i.exec(range?.trim() ?? "") ?? [];
+  return from !== undefined && Number(from) === 0 && Number(to) + 1 === Number(size);
+}
+
+function hashOf(text: string | undefined): number | undefined {
+  const trimmed = text?.trim() ?? "";
+  return trimmed === "" ? undefined : shortHash(trimmed);
 }
 
 /** A revisit holds no payload: its digest is a claim, and its block the HTTP header of what it stands for, or nothing. */
@@ -290,13 +371,17 @@ function revisitOf(record: WarcRecord): FoundCapture {
   const first = record.read() ?? new Uint8Array(0);
   const http = parseHttpHead(first, 0, first.length, whole);
   const blockSize = first.length + countRest(record);
-  const isOurs = parseReplaced(record.headers.text) !== undefined;
+  const replaced = parseReplaced(record.headers.text);
+  const isOurs = replaced !== undefined;
   const told = http === undefined && !isOurs ? {} : httpFacts(record, http);
+  const profile = record.headers.get("warc-profile");
   const capture: CaptureFacts = {
     ...told,
     claim: claim === undefined ? undefined : formatDigest(claim),
     isOurs: isOurs ? true : undefined,
-    profile: parseProfile(record.headers.get("warc-profile")) ?? "unknown",
+    wasResource: replaced?.type === "resource" ? true : undefined,
+    profile: parseProfile(profile) ?? (profile === undefined ? undefined : "unknown"),
+    hasHttp: http === undefined ? undefined : true,
     refersTo: {
       ...(uri === undefined ? {} : { uri }),
       ...(date === undefined ? {} : { date }),

@@ -51,7 +51,7 @@ function examine(bytes: Uint8Array): Held | undefined {
   const block = Buffer.from(record.block!);
   const payload: Buffer[] = [];
   const onPayload = (piece: Uint8Array) => void payload.push(Buffer.from(piece));
-  const examined = examineRecord(record, { onPayload, also: "sha256" });
+  const examined = examineRecord(record, { onPayload, also: ["sha256"] });
   const more = reader.next();
   return {
     examined,

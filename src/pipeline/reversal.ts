@@ -41,7 +41,7 @@ export interface Examination {
   readonly draft: RevisitDraft | undefined;
   /** The digest in the header, where it holds only for the chunked body as stored. */
   readonly storedDigest: string | undefined;
-  /** In the algorithm that was asked for with `also`. */
+  /** In the first of the algorithms that were asked for with `also`. */
   readonly payloadDigest: Digest | undefined;
 }
 
@@ -50,15 +50,15 @@ export interface ExamineOptions {
   readonly onPayload?: ((bytes: Uint8Array) => void) | undefined;
   /** Tells a digest of the payload, once all of it has come, to whoever knows it from an equal one. */
   readonly payloadDigest?: ((algorithm: DigestAlgorithm) => Digest) | undefined;
-  /** Takes the digest of the payload in this algorithm too, see `Examination.payloadDigest`. */
-  readonly also?: DigestAlgorithm | undefined;
-  /** What the revisit says of the payload where the record says nothing; else the one that was asked for with `also`. */
+  /** Takes digests of the payload in these algorithms too, see `Examination.payloadDigest`. */
+  readonly also?: readonly DigestAlgorithm[] | undefined;
+  /** What the revisit says of the payload where the record says nothing; else the first that was asked for with `also`. */
   readonly revisitDigest?: Digest | undefined;
 }
 
 /** Reads the record to its end. */
 export function examineRecord(record: WarcRecord, options: ExamineOptions = {}): Examination {
-  const { onPayload, payloadDigest, also, revisitDigest } = options;
+  const { onPayload, payloadDigest, also = [], revisitDigest } = options;
   const { block } = record;
   const whole = new WholeDigest(record);
   // A block that is all there need not be followed piece by piece.
@@ -68,7 +68,7 @@ export function examineRecord(record: WarcRecord, options: ExamineOptions = {}):
   const judgedBy = payloadAlgorithm === undefined || payloadDigest !== undefined ? [] : [payloadAlgorithm];
   const scan = scanRecord(record, {
     block: blockAlgorithm === undefined ? [] : [blockAlgorithm],
-    payload: also === undefined || judgedBy.includes(also) ? judgedBy : [...judgedBy, also],
+    payload: [...new Set([...judgedBy, ...also])],
     stored: judgedBy.length === 0 ? undefined : judgedBy,
     onPayload,
     onBlock: (bytes) => {
@@ -85,7 +85,7 @@ export function examineRecord(record: WarcRecord, options: ExamineOptions = {}):
   const replaced = { digest: whole.finish(), chunks };
   const holds = verdict === "transferred" || verdict === "stored" || verdict === "absent";
   const cut = scan.framing === "plain" || chunks !== undefined;
-  const asked = scan.payloadDigests.find(({ algorithm }) => algorithm === also);
+  const asked = scan.payloadDigests.find(({ algorithm }) => algorithm === also[0]);
   const isDrafted = record.arc === undefined && holds && cut;
   const draft = isDrafted ? soundDraft(record, scan, replaced, revisitDigest ?? asked ?? NO_DIGEST) : undefined;
   return { scan, storedDigest, payloadDigest: asked, draft, replaced: draft && replaced };

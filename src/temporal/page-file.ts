@@ -87,17 +87,19 @@ export class PageFile {
     });
   }
 
-  /** What lies behind the last commit belongs to none, nor does a slot that was cut off. */
-  clearBehind({ end }: Root): void {
+  /** What lies behind this commit belongs to none, nor does a slot that was cut off, or tells of a later one. */
+  clearBehind({ end, generation }: Root): void {
     invariant(this.buffered === 0, "pages are waiting");
-    if (this.file.size() > end) this.file.truncate(end);
-    this.end = end;
+    const isLater = (root: Root | undefined) => root !== undefined && root.generation > generation;
     try {
-      for (const offset of this.brokenSlots()) this.file.write(Buffer.alloc(SLOT_SIZE), offset);
+      for (const [i, { root, isBroken }] of this.readSlots().entries())
+        if (isBroken || isLater(root)) this.file.write(Buffer.alloc(SLOT_SIZE), i * SLOT_SIZE);
     } catch (error) {
       // It does no harm, and it is the one that the next commit writes.
       if (!(error instanceof ArchiveError)) throw error;
     }
+    if (this.file.size() > end) this.file.truncate(end);
+    this.end = end;
   }
 
   /** Bytes of the file, with those that wait to be written. */

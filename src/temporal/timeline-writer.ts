@@ -10,8 +10,16 @@ import { VisitBatch } from "./batch.ts";
 import { copyPages, createEmpty, putInPlace } from "./copy.ts";
 import type { PageFile } from "./page-file.ts";
 import { hasManyCopies, layAnew } from "./relay.ts";
+import { compareVisits, type Visit } from "./run.ts";
 import type { Root } from "./slot.ts";
-import { CACHE_BYTES_DEFAULT, FILE_NAME, openFile, type TimelineOptions, TimelineSnapshot } from "./timeline.ts";
+import {
+  CACHE_BYTES_DEFAULT,
+  FILE_NAME,
+  type OpenOptions,
+  openFile,
+  type TimelineOptions,
+  TimelineSnapshot,
+} from "./timeline.ts";
 import type { TimelineVisit } from "./timeline-store.ts";
 
 export const PAGE_SIZE_DEFAULT = 8192;
@@ -26,6 +34,13 @@ const WAITING_MAX = 64 << 20;
 const DEAD_LEAST = 16 << 20;
 /** By who tidies up, when a fifth of it is dead, and more than this. */
 const TIDY_LEAST = 1 << 20;
+
+/** What becomes of a key: visits that are forgotten, and others that are told. */
+export interface TimelineChange {
+  readonly key: string;
+  readonly forgotten: readonly TimelineVisit[];
+  readonly visits: readonly Visit[];
+}
 
 /** Whether the file was written anew, and which commit is the last. */
 interface Tidied {
@@ -52,8 +67,11 @@ export class TimelineWriter implements Disposable {
   /** After pages were laid out anew, that is done again when there are more copies than this. */
   private layFrom = 0;
 
-  /** Opens the timeline in the folder, and makes it where there is none. HT_LOCKED where another writer is there. */
-  static open(disk: Disk, folder: string, options: TimelineOptions = {}): TimelineWriter {
+  /**
+   * Opens the timeline in the folder, and makes it where there is none. HT_LOCKED where another writer is there. Where the
+   * commit that is wanted is the one before the last, it goes on from that, and the last one is forgotten.
+   */
+  static open(disk: Disk, folder: string, options: OpenOptions = {}): TimelineWriter {
     disk.makeFolder(folder);
     const lock = disk.lock(join(folder, "lock"));
     try {
@@ -66,14 +84,14 @@ export class TimelineWriter implements Disposable {
     }
   }
 
-  private constructor(disk: Disk, folder: string, options: TimelineOptions, lock: Lock) {
+  private constructor(disk: Disk, folder: string, options: OpenOptions, lock: Lock) {
     this.disk = disk;
     this.folder = folder;
     this.options = options;
     this.lock = lock;
     this.pages = openFile(disk, folder, "update", options.cacheBytes);
     try {
-      this.root = this.pages.readRoot();
+      this.root = this.pages.readRoot(options.generation);
       this.pages.clearBehind(this.root);
       this.waiting = new VisitBatch(this.root.digestSize);
     } catch (error) {
@@ -108,8 +126,17 @@ export class TimelineWriter implements Disposable {
    * to write the pages of the keys anew.
    */
   remove(visits: ReadonlyMap<string, readonly TimelineVisit[]>): void {
-    const changes = [...visits].map(([key, own]) => {
-      return { key: keyText(key), visits: [], forgotten: own.toSorted((one, other) => one.time - other.time) };
+    this.change([...visits].map(([key, forgotten]) => ({ key, forgotten, visits: [] })));
+  }
+
+  /**
+   * The same, with other visits in their place. All at once: what is forgotten and told again is not taken for gone in
+   * between, which would make one lifespan of those before and after it.
+   */
+  change(all: readonly TimelineChange[]): void {
+    const byTime = (one: TimelineVisit, other: TimelineVisit) => one.time - other.time;
+    const changes = all.map(({ key, forgotten, visits }) => {
+      return { key: keyText(key), visits: visits.toSorted(compareVisits), forgotten: forgotten.toSorted(byTime) };
     });
     changes.sort((one, other) => (one.key < other.key ? -1 : 1));
     if (this.waiting.length > 0) this.workIn();
@@ -231,6 +258,11 @@ export class TimelineWriter implements Disposable {
       this.forget();
       throw error;
     }
+  }
+
+  /** The number of the last commit. */
+  get generation(): number {
+    return this.root.generation;
   }
 
   /** As of the last commit. */

@@ -23,6 +23,8 @@ export interface CaptureText {
   readonly chunkExtension?: string | undefined;
   readonly status?: string | undefined;
   readonly mime?: string | undefined;
+  /** Where the HTTP header tells another length than the payload has. */
+  readonly contentLength?: number | undefined;
   /** Further lines of the HTTP header, without line ends. */
   readonly http?: readonly string[] | undefined;
   /** The record has no HTTP header: its block is the payload. */
@@ -93,7 +95,8 @@ export function captureBytes(text: CaptureText): Buffer {
   const { type = "response", uri, date, status = "200 OK", mime = "text/plain", bare = type === "resource" } = text;
   const payload = Buffer.from(text.payload as Uint8Array);
   const stored = storedBody(text);
-  const framing = text.chunks === undefined ? `Content-Length: ${payload.length}` : "Transfer-Encoding: chunked";
+  const length = text.contentLength ?? payload.length;
+  const framing = text.chunks === undefined ? `Content-Length: ${length}` : "Transfer-Encoding: chunked";
   const httpLines = [`HTTP/1.1 ${status}`, `Content-Type: ${mime}`, framing, ...(text.http ?? []), "", ""];
   const block = bare ? stored : Buffer.concat([Buffer.from(httpLines.join("\r\n"), "latin1"), stored]);
   const claim = text.digestText ?? digestText(text.digest ?? "transferred", payload, stored);
@@ -127,31 +130,67 @@ export interface RevisitText {
   readonly refersTo?: { readonly uri?: string; readonly date?: string; readonly id?: string };
   readonly digest?: string;
   readonly brackets?: boolean;
-  readonly profile?: string;
+  /** Null for a revisit without. */
+  readonly profile?: string | null;
   readonly http?: string;
-  /** Absent for one that follows from URI and date. */
-  readonly id?: string;
+  /** Further lines of the record's header, without line ends. */
+  readonly lines?: readonly string[];
+  /** Absent for one that follows from URI and date; null for a record without. */
+  readonly id?: string | null;
 }
 
 /** A revisit that some crawler wrote. */
 export function revisitBytes(text: RevisitText): Buffer {
   const { uri, date, refersTo = {}, digest, brackets = false } = text;
   const put = (value: string) => (brackets ? `<${value}>` : value);
+  const { profile = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest" } = text;
+  const id = text.id === undefined ? idOf(`revisit ${uri} ${date}`) : text.id;
   return recordBytes(
     [
       "WARC/1.0",
       "WARC-Type: revisit",
       `WARC-Target-URI: ${put(uri)}`,
       `WARC-Date: ${date}`,
-      `WARC-Profile: ${text.profile ?? "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest"}`,
+      ...(profile === null ? [] : [`WARC-Profile: ${profile}`]),
       ...(digest === undefined ? [] : [`WARC-Payload-Digest: ${digest}`]),
       ...(refersTo.uri === undefined ? [] : [`WARC-Refers-To-Target-URI: ${put(refersTo.uri)}`]),
       ...(refersTo.date === undefined ? [] : [`WARC-Refers-To-Date: ${refersTo.date}`]),
       ...(refersTo.id === undefined ? [] : [`WARC-Refers-To: <${refersTo.id}>`]),
-      `WARC-Record-ID: <${text.id ?? idOf(`revisit ${uri} ${date}`)}>`,
+      ...(id === null ? [] : [`WARC-Record-ID: <${id}>`]),
+      ...(text.lines ?? []),
       "Content-Type: application/http; msgtype=response",
     ],
     text.http ?? "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n",
+  );
+}
+
+export interface RequestText {
+  readonly uri: string;
+  readonly date: string;
+  readonly method?: string;
+  /** Ids of captures that it belongs to, without brackets. */
+  readonly concurrentTo?: readonly string[];
+  /** Further lines of the HTTP header, without line ends. */
+  readonly http?: readonly string[];
+  readonly body?: string;
+  /** Absent for one that follows from method, URI and date; null for a record without. */
+  readonly id?: string | null;
+}
+
+export function requestBytes(text: RequestText): Buffer {
+  const { uri, date, method = "GET", concurrentTo = [], http = [], body = "" } = text;
+  const id = text.id === undefined ? idOf(`${method} ${uri} ${date}`) : text.id;
+  return recordBytes(
+    [
+      "WARC/1.0",
+      "WARC-Type: request",
+      `WARC-Target-URI: ${uri}`,
+      `WARC-Date: ${date}`,
+      ...(id === null ? [] : [`WARC-Record-ID: <${id}>`]),
+      ...concurrentTo.map((each) => `WARC-Concurrent-To: <${each}>`),
+      "Content-Type: application/http; msgtype=request",
+    ],
+    `${[`${method} / HTTP/1.1`, `Content-Length: ${body.length}`, ...http, "", ""].join("\r\n")}${body}`,
   );
 }
 

@@ -30,6 +30,11 @@ export class ForgetfulFile implements DiskFile {
     return bytes.length;
   }
 
+  async readLater(into: Uint8Array, position: number): Promise<number> {
+    await new Promise((resolve) => setImmediate(resolve));
+    return this.read(into, position);
+  }
+
   write(bytes: Uint8Array, position: number): void {
     this.#check("write");
     if (bytes.length === 0) return;

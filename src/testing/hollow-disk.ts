@@ -40,6 +40,10 @@ class HollowFile implements DiskFile {
     return count;
   }
 
+  readLater(into: Uint8Array, position: number): Promise<number> {
+    return Promise.resolve(this.read(into, position));
+  }
+
   write(bytes: Uint8Array, position: number): void {
     const { content } = this;
     const isRun = bytes.length >= RUN_SIZE_LEAST && ZEROS.subarray(0, bytes.length).equals(bytes);

@@ -13,6 +13,8 @@ export interface ByteSource {
   readonly size?: number | undefined;
   /** Reads up to `into.length` bytes at `position` and returns how many; 0 only at the end. */
   read(into: Uint8Array, position: number): number;
+  /** The same bytes for whoever must not make others wait; absent where there is no other way than `read`. */
+  readonly later?: AsyncByteSource | undefined;
   close?(): void;
 }
 
@@ -35,11 +37,38 @@ export function isAsyncSource(source: AnyByteSource): source is AsyncByteSource 
 interface OpenFile {
   size(): number;
   read(into: Uint8Array, position: number): number;
+  readLater?(into: Uint8Array, position: number): Promise<number>;
 }
 
 /** An open file as a source. Whoever opened it closes it. */
 export function fileSource(file: OpenFile, name: string): ByteSource {
-  return { name, seekable: true, size: file.size(), read: (into, position) => file.read(into, position) };
+  const size = file.size();
+  const later =
+    file.readLater === undefined
+      ? undefined
+      : { name, seekable: true, size, readLater: file.readLater.bind(file) as AsyncByteSource["readLater"] };
+  return { name, seekable: true, size, read: (into, position) => file.read(into, position), later };
+}
+
+/** A source as one that answers later, as far as it can. */
+export function laterSource(source: ByteSource): AsyncByteSource {
+  const { name, seekable, size } = source;
+  const readLater = (into: Uint8Array, position: number) => Promise.resolve(source.read(into, position));
+  return source.later ?? { name, seekable, size, readLater };
+}
+
+/** A part of a source that answers later, with offsets of its own. */
+export function laterRange(source: AsyncByteSource, from: number, size: number): AsyncByteSource {
+  const { name, seekable } = source;
+  return {
+    name,
+    seekable,
+    size,
+    readLater(into, position) {
+      const count = Math.max(0, Math.min(into.length, size - position));
+      return count === 0 ? Promise.resolve(0) : source.readLater(into.subarray(0, count), from + position);
+    },
+  };
 }
 
 /** The bytes of a buffer as a source. */

@@ -17,6 +17,7 @@ export { headSaysHttp, unbracket, WarcRecord } from "./record.ts";
 export { type RecordHead } from "./record-head.ts";
 export * from "./record-opening.ts";
 export * from "./record-scan.ts";
+export { requestQuery } from "./request-query.ts";
 export * from "./revisit.ts";
 export { SourceView } from "./source-view.ts";
 export * from "./whole-record.ts";

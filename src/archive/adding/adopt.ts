@@ -5,8 +5,7 @@
 import { basename, resolve, sep } from "node:path";
 import { ArchiveError, formatIso } from "../../base/index.ts";
 import { type Input, isUrl, type RecordFacts, STANDARD_INPUT } from "../../pipeline/index.ts";
-import { urlHash } from "../catalogue/capture-key.ts";
-import { archiveKey, DIGEST_HALF } from "../catalogue/capture-row.ts";
+import { archiveKey } from "../catalogue/capture-key.ts";
 import type { ArchiveCore } from "../core/archive-core.ts";
 import type { EntryCounts, SegmentEntry } from "../entering/segment-entry.ts";
 import { statAdopted } from "../segments/segments.ts";
@@ -41,11 +40,11 @@ export async function adoptInputs(
     begin: (input) => {
       const file = fileOf(core, input);
       const number = moves.takeUnentered(input) ?? core.nextSegment();
-      core.journal({ kind: "adopt", time: formatIso(clock.now()), segment: number, ...file });
+      core.commits.journal({ kind: "adopt", time: formatIso(clock.now()), segment: number, ...file });
       entry = core.adoptedEntry(number);
       adopted = { number, file };
       // Its number is taken from here on.
-      core.commit();
+      core.commits.commit();
     },
     take: (facts) => entry!.take(facts),
     end: () => {
@@ -55,8 +54,7 @@ export async function adoptInputs(
       for (const digest of entry!.removedDigests) removed.push(digest);
     },
   });
-  core.commit();
-  // Payloads of what was removed before: they are entered for revisits that come behind them, and nobody else has them.
+  // Payloads of what was removed before: they are entered for revisits of ours that need them.
   core.drop(removed);
   const adoptedBefore = inputs.length - news.length;
   return { ...total, files: news.length - skipped, adoptedBefore, moved: moved.size, skipped };
@@ -118,7 +116,12 @@ class Moves {
           const segments = this.segmentsLike(input);
           for (const number of segments) {
             if (core.catalogue.segment(number)!.end === 0 || found.get(number) !== wanted.get(number)) continue;
-            core.journal({ kind: "adopt", time: formatIso(core.clock.now()), segment: number, ...fileOf(core, input) });
+            core.commits.journal({
+              kind: "adopt",
+              time: formatIso(core.clock.now()),
+              segment: number,
+              ...fileOf(core, input),
+            });
             core.shelf.forget(number);
             segments.delete(number);
             moved.add(input);
@@ -127,7 +130,7 @@ class Moves {
         },
       },
     );
-    core.commit();
+    core.commits.commit();
     return moved;
   }
 
@@ -144,11 +147,12 @@ class Moves {
   /** The segment that is gone in which the catalogue has this very record in this place. */
   private segmentOf({ uri, timeMs, offset, inner = 0, capture }: RecordFacts): number | undefined {
     if (capture === undefined) return undefined;
-    const digest = capture.sha256?.slice(0, 2 * DIGEST_HALF);
-    for (const { row } of this.core.catalogue.capturesAt(urlHash(archiveKey(uri)), timeMs ?? 0)) {
-      const { place } = row;
+    const { sha256 } = capture;
+    for (const { row } of this.core.catalogue.at(archiveKey(uri), timeMs ?? 0)) {
+      const { place, payload } = row;
       const isPlace = place.offset === offset && place.inner === inner && this.gone.has(place.segment);
-      if (isPlace && (digest === undefined || digest === row.digest?.toString("hex"))) return place.segment;
+      const isSame = sha256 === undefined || payload === undefined || sha256 === payload.sha256.toString("hex");
+      if (isPlace && isSame) return place.segment;
     }
     return undefined;
   }

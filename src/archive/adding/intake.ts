@@ -6,30 +6,25 @@
  * Invariants: what the catalogue knows lies in a segment, and was durable there before; an original of ours is never a
  * revisit; so every revisit that is written leads to its payload in one step.
  */
-import { ArchiveError, type Clock, formatIso, type Warning } from "../../base/index.ts";
+import { ArchiveError, type Clock, type Warning } from "../../base/index.ts";
 import { DuplicateTally, type HitKind, hitKind, type Policy, Rules } from "../../dedup/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import { type CaptureFacts, factsOf, type Input, type RecordFacts } from "../../pipeline/index.ts";
 import { hostOf } from "../../url/index.ts";
 import type { OriginalReference } from "../../warc/index.ts";
-import { type CaptureKey, urlHash } from "../catalogue/capture-key.ts";
-import {
-  archiveKey,
-  type CaptureKind,
-  DIGEST_HALF,
-  hasSameId,
-  isSameRecord,
-  noteHash,
-  type RecordPlace,
-} from "../catalogue/capture-row.ts";
-import { type Catalogue } from "../catalogue/catalogue.ts";
-import { type Indexer, markOf } from "../entering/indexer.ts";
-import type { ReadmitEntry, RemovedCapture } from "../journal/journal.ts";
+import { archiveKey, type CaptureKey, idMark, markIn, noteHash } from "../catalogue/capture-key.ts";
+import { type CaptureKind, DIGEST_HALF, Flag, has, type RecordPlace } from "../catalogue/capture-row.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { Commits } from "../core/commits.ts";
+import { type Indexer, kindOf } from "../entering/indexer.ts";
+import { isSameRequest, joinRequests, requestFor } from "../entering/requests.ts";
 import type { ActiveSegment } from "../segments/active-segment.ts";
-import { belongsTo, type Named } from "../segments/companions.ts";
+import { belongsTo } from "../segments/companions.ts";
 import type { RecordShelf } from "../segments/segments.ts";
 import { IntakeSource } from "./intake-source.ts";
 import type { KnownOriginal, OriginalReferences } from "./original-references.ts";
+
+type FoundSame = ReturnType<Indexer["find"]>;
 
 export interface IntakeParts {
   readonly disk: Disk;
@@ -42,6 +37,7 @@ export interface IntakeParts {
   readonly policy: Policy;
   /** Takes back what was removed before. */
   readonly readmit: boolean;
+  readonly commits: Commits;
   readonly onWarning: (warning: Warning) => void;
 }
 
@@ -96,24 +92,19 @@ export class Intake implements Disposable {
   private sourceNumber = 0;
   private nextSource: number;
   private held: RecordFacts[] = [];
-  private readonly readmitted: RemovedCapture[] = [];
   private decided = new Map<string, boolean>();
   /** The same, from before: the oldest go all at once. */
   private decidedBefore = new Map<string, boolean>();
-  private last: { readonly named: Named; readonly key: CaptureKey; readonly segment: number; end: number } | undefined;
+  private last:
+    | { readonly named: RecordFacts; readonly key: CaptureKey; readonly segment: number; end: number }
+    | undefined;
   /** The capture before, where it was passed over: what belongs to it is too. */
-  private passed: Named | undefined;
+  private passed: RecordFacts | undefined;
 
   constructor(parts: IntakeParts) {
     this.parts = parts;
     this.rules = new Rules(parts.policy);
     this.nextSource = parts.catalogue.nextSource();
-  }
-
-  /** Tells the journal which captures came back. Until then they would not, if everything were made anew. */
-  noteReadmitted(journal: (entry: ReadmitEntry) => void): void {
-    const captures = this.readmitted.splice(0);
-    if (captures.length > 0) journal({ kind: "readmit", time: formatIso(this.parts.clock.now()), captures });
   }
 
   begin(input: Input): void {
@@ -166,31 +157,44 @@ export class Intake implements Disposable {
     const held = this.held.splice(0);
     const companions = held.filter((note) => belongsTo(note, facts));
     for (const note of held) if (!companions.includes(note)) this.keepNote(note);
-    const fate = this.decide(facts);
+    const found = this.find(facts);
+    const fate = this.decide(facts, found);
     const isKept = fate.kind !== "passed";
     this.remember(facts.id, isKept);
     this.last = undefined;
-    this.passed = isKept ? undefined : { id: facts.id, with: facts.with };
-    if (!isKept) return;
+    this.passed = isKept ? undefined : facts;
+    if (!isKept) {
+      for (const note of companions) this.keepTelling(note, facts);
+      return;
+    }
     this.beginSource(facts);
     const written = this.attempt(facts, () => this.write(facts, companions, fate));
     if (written === undefined) return;
     const { place, before, hit } = written;
-    const kind = kindOf(facts, hit !== undefined);
-    const key = this.parts.indexer.enter(facts, { kind, place, before, source: this.sourceNumber });
-    this.last = {
-      named: { id: facts.id, with: facts.with },
-      key,
-      segment: place.segment,
-      end: place.offset + place.length,
-    };
+    const kind: CaptureKind = hit === undefined ? kindOf(facts) : "replaced";
+    const request = companions.map((note) => requestFor(facts, note)).reduce(joinRequests, undefined);
+    const entered = { kind, place, before, source: this.sourceNumber, request };
+    const key = this.parts.indexer.enter(facts, entered, found);
+    this.last = { named: facts, key, segment: place.segment, end: place.offset + place.length };
     this.count(facts, hit);
     if (kind === "response" || kind === "resource") this.parts.references.learn(facts, place);
   }
 
+  /** What the archive has of it. One that was removed may come back. */
+  private find(facts: RecordFacts): FoundSame {
+    const { indexer, readmit, commits } = this.parts;
+    const found = indexer.find(facts);
+    const { same } = found;
+    if (!readmit || same === undefined || !has(same.row, Flag.removed)) return found;
+    const { uri, date, id, capture } = facts;
+    const mark = Buffer.from(markIn(same.key), "latin1").toString("hex");
+    commits.readmit({ url: uri ?? "", date: date ?? "", sha256: capture!.sha256 ?? null, id: id ?? null, mark });
+    indexer.readmit(same.key, same.row);
+    return { there: found.there.filter((each) => each !== same), same: undefined };
+  }
+
   /** Writes a capture behind what belongs to it: as it is, or as a revisit if it is a duplicate (then `hit` is there). */
   private write(facts: RecordFacts, companions: readonly RecordFacts[], fate: Fate) {
-    this.parts.catalogue.freeKey(urlHash(archiveKey(facts.uri)), facts.timeMs ?? 0);
     const before = companions.reduce((sum, note) => sum + this.keep(note, sum > 0).length, 0);
     const revisit = fate.kind === "duplicate" ? this.source!.revisit(facts, fate.original, fate.replaced) : undefined;
     const follows = before > 0;
@@ -224,40 +228,20 @@ export class Intake implements Disposable {
     this.decided = new Map();
   }
 
-  private decide(facts: RecordFacts): Fate {
-    const { indexer, readmit } = this.parts;
-    const key = archiveKey(facts.uri);
-    const timeMs = facts.timeMs ?? 0;
-    if (indexer.isRemoved(facts)) {
-      if (!readmit) {
-        this.counts.removed++;
-        return PASSED;
-      }
-      this.readmitted.push({
-        url: facts.uri ?? "",
-        date: facts.date ?? "",
-        sha256: facts.capture!.sha256 ?? null,
-        id: facts.id ?? null,
-      });
+  private decide(facts: RecordFacts, found: FoundSame): Fate {
+    const { same, there } = found;
+    if (same !== undefined && has(same.row, Flag.removed)) {
+      this.counts.removed++;
+      return PASSED;
     }
-    if (this.isKnown(facts, urlHash(key), timeMs)) {
+    if (this.parts.indexer.isKnown(facts, found)) {
       this.counts.known++;
       return PASSED;
     }
-    return this.findOriginal(facts);
-  }
-
-  /** Whether the archive has this very record; one with its id and another content is told of, and kept. */
-  private isKnown(facts: RecordFacts, url: string, timeMs: number): boolean {
-    const mark = markOf(facts);
-    const { sha256 } = facts.capture!;
-    const digest = sha256 === undefined ? undefined : Buffer.from(sha256.slice(0, 2 * DIGEST_HALF), "hex");
-    const there = this.parts.catalogue.capturesAt(url, timeMs);
-    if (there.some(({ row }) => isSameRecord(row, mark, digest))) return true;
-    if (facts.id !== undefined && there.some(({ row }) => hasSameId(row, mark))) {
+    const isTwice = facts.id !== undefined && there.some(({ key }) => markIn(key).startsWith(idMark(facts.id)));
+    if (same === undefined && isTwice)
       this.warn(facts, "HT_FIELD_INVALID", `${facts.id} is there already with another content; both are kept`);
-    }
-    return false;
+    return this.findOriginal(facts);
   }
 
   private warn({ offset }: RecordFacts, code: Warning["code"], message: string): void {
@@ -265,8 +249,9 @@ export class Intake implements Disposable {
   }
 
   private findOriginal(facts: RecordFacts): Fate {
-    const { sha256, framing = "plain", payloadSize, truncated, segmented, mime } = facts.capture!;
-    if (sha256 === undefined) return KEPT;
+    const { sha256, framing = "plain", payloadSize, truncated, short, segmented, mime, status } = facts.capture!;
+    // What a 304 carries is not what its URL held.
+    if (sha256 === undefined || status === 304) return KEPT;
     const digest = Buffer.from(sha256, "hex");
     const row = this.parts.catalogue.original(digest.subarray(0, DIGEST_HALF), framing);
     if (row === undefined) {
@@ -285,7 +270,7 @@ export class Intake implements Disposable {
       framing,
       payloadSize,
       length: facts.length,
-      truncated,
+      truncated: truncated === true || short === true,
       segmented,
       empty: payloadSize === 0,
       irreversible: facts.isArc !== true && (replaced === undefined || !mayKeepClaim(facts, original)),
@@ -311,14 +296,20 @@ export class Intake implements Disposable {
   /** A record that is no capture: what it belongs to decides, as soon as that is known. */
   private takeNote(facts: RecordFacts): void {
     const { last, passed } = this;
-    if (passed !== undefined && belongsTo(facts, passed)) return;
+    if (passed !== undefined && belongsTo(facts, passed)) {
+      this.keepTelling(facts, passed);
+      return;
+    }
     if (last !== undefined && belongsTo(facts, last.named)) {
       const position = this.parts.segment.position;
       // Only what stands right behind it can be found again with it.
       const follows = position?.number === last.segment && position.end === last.end;
+      if (!follows) {
+        this.keepNote(facts);
+        return;
+      }
       const { length } = this.keep(facts, follows);
-      if (!follows) return;
-      this.parts.indexer.extend(last.key, length);
+      this.parts.indexer.extend(last.key, length, requestFor(last.named, facts));
       last.end += length;
       return;
     }
@@ -339,6 +330,15 @@ export class Intake implements Disposable {
     this.beginSource(facts);
     this.keep(facts);
     catalogue.addNote(id);
+    this.parts.indexer.enterRequest(facts);
+  }
+
+  /** Beside a capture that is passed over: kept if it is a request that tells of it what was not known. */
+  private keepTelling(note: RecordFacts, capture: RecordFacts): void {
+    const { same } = this.parts.indexer.find(capture);
+    const request = requestFor(capture, note);
+    if (same === undefined || request === undefined) return;
+    if (!isSameRequest(joinRequests(same.row.request, request), same.row.request)) this.keepNote(note);
   }
 
   /** See `ActiveSegment.append`. */
@@ -393,9 +393,4 @@ export class Intake implements Disposable {
 /** A digest of the chunked body as it is stored says nothing about an original that is cut otherwise. */
 function mayKeepClaim({ capture }: RecordFacts, original: KnownOriginal): boolean {
   return capture!.claimsStored !== true || capture!.claim === original.claim;
-}
-
-function kindOf({ type, capture }: RecordFacts, isReplaced: boolean): CaptureKind {
-  if (isReplaced || capture!.isOurs === true) return "replaced";
-  return type as "response" | "resource" | "revisit";
 }

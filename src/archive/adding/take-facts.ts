@@ -32,7 +32,7 @@ export async function takeFacts(
     if (failure !== undefined) throw failure.error;
     try {
       if (signal?.aborted === true) throw new ArchiveError("HT_INTERRUPTED", "interrupted");
-      core.guard(action);
+      core.commits.guard(action);
     } catch (error) {
       failure = { error };
       throw error;
@@ -42,7 +42,7 @@ export async function takeFacts(
     ...sink,
     take: (facts) => {
       sink.take(facts);
-      core.commitWhereDue();
+      core.commits.whereDue();
     },
   });
   try {
@@ -64,7 +64,7 @@ export async function takeFacts(
       },
     );
   } catch (error) {
-    if (error instanceof ArchiveError && error.code === "HT_INTERRUPTED") core.commit();
+    if (error instanceof ArchiveError && error.code === "HT_INTERRUPTED") core.commits.commit();
     throw error;
   }
   return skipped;

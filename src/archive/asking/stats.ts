@@ -7,9 +7,10 @@
  * record is kept for others, the content is in no group.
  */
 import { hostOf } from "../../url/index.ts";
-import type { RecordPlace } from "../catalogue/capture-row.ts";
+import { urlKeyOf } from "../catalogue/capture-key.ts";
+import { DIGEST_HALF, isHolder, type RecordPlace } from "../catalogue/capture-row.ts";
 import type { CatalogueView, FoundCapture } from "../catalogue/catalogue-view.ts";
-import type { Archive, Lifespan } from "./archive.ts";
+import type { Snapshot } from "./snapshot.ts";
 
 export interface Figures {
   captures: number;
@@ -43,14 +44,12 @@ export interface ArchiveTotals extends Figures {
 const MIMES_MAX = 10_000;
 const NONE = "-";
 const OTHER = "other";
-const FIRST_MS = -(2 ** 51);
-const LAST_MS = 2 ** 51 - 1;
 
 function noFigures(): Figures {
   return { captures: 0, contents: 0, bytesSeen: 0, bytesKept: 0 };
 }
 
-export function archiveTotals({ catalogue }: Archive): ArchiveTotals {
+export function archiveTotals({ catalogue }: Snapshot): ArchiveTotals {
   const figures = noFigures();
   for (const found of catalogue.allCaptures()) count(catalogue, found, figures);
   figures.contents = countContents(catalogue);
@@ -80,95 +79,56 @@ function countContents(catalogue: CatalogueView): number {
 }
 
 /** Crawls (the files that captures came with) in the order in which they came, hosts by key, the others by name. */
-export function* archiveStats(archive: Archive, by: StatsGroup): Generator<NamedFigures> {
-  if (by === "host") yield* byHost(archive);
-  else if (by === "crawl") yield* byCrawl(archive);
-  else if (by === "year") yield* byYear(archive);
-  else yield* byMime(archive);
+export function* archiveStats({ catalogue }: Snapshot, by: StatsGroup): Generator<NamedFigures> {
+  if (by === "host") yield* byHost(catalogue);
+  else if (by === "crawl")
+    yield* byNumber(
+      catalogue,
+      ({ row }) => row.source,
+      (number) => catalogue.source(number)?.name,
+    );
+  else if (by === "year") yield* byNumber(catalogue, yearOf, (year) => `${year}`);
+  else yield* byMime(catalogue);
 }
 
-function* byCrawl({ catalogue }: Archive): Generator<NamedFigures> {
-  const groups = new Map<number, Figures>();
-  for (const found of catalogue.allCaptures()) count(catalogue, found, groupOf(groups, found.row.source));
-  for (const [number, figures] of [...groups].sort(([one], [other]) => one - other)) {
-    yield { name: catalogue.source(number)?.name ?? NONE, ...figures };
-  }
+function yearOf({ timeMs }: FoundCapture): number {
+  return new Date(timeMs).getUTCFullYear();
 }
 
-function* byYear({ catalogue }: Archive): Generator<NamedFigures> {
+function* byNumber(
+  catalogue: CatalogueView,
+  numberOf: (found: FoundCapture) => number,
+  nameOf: (number: number) => string | undefined,
+): Generator<NamedFigures> {
   const groups = new Map<number, Figures>();
-  for (const found of catalogue.allCaptures())
-    count(catalogue, found, groupOf(groups, new Date(found.timeMs).getUTCFullYear()));
-  for (const [year, figures] of [...groups].sort(([one], [other]) => one - other))
-    yield { name: `${year}`, ...figures };
+  for (const found of catalogue.allCaptures()) count(catalogue, found, groupOf(groups, numberOf(found)));
+  for (const [number, figures] of [...groups].sort(([one], [other]) => one - other))
+    yield { name: nameOf(number) ?? NONE, ...figures };
 }
 
 /** Keys of one host stand together, so that only one is held; those that have none are among all others. */
-function* byHost(archive: Archive): Generator<NamedFigures> {
+function* byHost(catalogue: CatalogueView): Generator<NamedFigures> {
   let [name, figures] = [NONE, noFigures()];
   const none = noFigures();
-  let total = 0;
-  for (const { key, found } of capturesByKey(archive)) {
-    const host = hostOf(key);
-    total++;
+  for (const found of catalogue.allCaptures()) {
+    const host = hostOf(urlKeyOf(found.key));
     if (host !== undefined && host !== name) {
       if (figures.captures > 0) yield { name, ...figures };
       [name, figures] = [host, noFigures()];
     }
-    count(archive.catalogue, found, host === undefined ? none : figures);
+    count(catalogue, found, host === undefined ? none : figures);
   }
   if (figures.captures > 0) yield { name, ...figures };
   if (none.captures > 0) yield { name: NONE, ...none };
-  yield* pendingOnly(archive, total);
 }
 
-function* byMime(archive: Archive): Generator<NamedFigures> {
+function* byMime(catalogue: CatalogueView): Generator<NamedFigures> {
   const groups = new Map<string, Figures>();
-  let total = 0;
-  for (const { mime = NONE, found } of capturesByKey(archive)) {
-    const name = groups.has(mime) || groups.size < MIMES_MAX ? mime : OTHER;
-    total++;
-    count(archive.catalogue, found, groupOf(groups, name));
+  for (const found of catalogue.allCaptures()) {
+    const { mime = NONE } = found.row;
+    count(catalogue, found, groupOf(groups, groups.has(mime) || groups.size < MIMES_MAX ? mime : OTHER));
   }
   for (const name of [...groups.keys()].sort()) yield { name, ...groups.get(name)! };
-  yield* pendingOnly(archive, total);
-}
-
-/** Of URLs that have nothing but revisits without originals nothing is known but that they are there. */
-function* pendingOnly({ catalogue }: Archive, counted: number): Generator<NamedFigures> {
-  const captures = catalogue.state.captures - counted;
-  if (captures > 0) yield { name: "pending", ...noFigures(), captures };
-}
-
-interface KeyedCapture {
-  readonly key: string;
-  readonly mime: string | undefined;
-  readonly found: FoundCapture;
-}
-
-/** Every capture of every key that the timeline has, once, with the media type that it was found with. */
-function* capturesByKey(archive: Archive): Generator<KeyedCapture> {
-  let lifespans: Lifespan[] = [];
-  for (const lifespan of archive.span(FIRST_MS, LAST_MS)) {
-    if (lifespans.length > 0 && lifespans[0]!.key !== lifespan.key) {
-      yield* capturesOf(archive, lifespans);
-      lifespans = [];
-    }
-    lifespans.push(lifespan);
-  }
-  if (lifespans.length > 0) yield* capturesOf(archive, lifespans);
-}
-
-/** Of one key, whose lifespans these are. */
-function* capturesOf(archive: Archive, lifespans: readonly Lifespan[]): Generator<KeyedCapture> {
-  const { key } = lifespans[0]!;
-  for (const found of archive.capturesOf(key)) {
-    const digest = found.row.digest?.toString("hex");
-    const lifespan = lifespans.findLast(
-      ({ birth, sha256 }) => birth <= found.timeMs && digest !== undefined && sha256.startsWith(digest),
-    );
-    yield { key, mime: lifespan?.mime, found };
-  }
 }
 
 function groupOf<K>(groups: Map<K, Figures>, name: K): Figures {
@@ -181,14 +141,15 @@ function groupOf<K>(groups: Map<K, Figures>, name: K): Figures {
 
 function count(catalogue: CatalogueView, { row }: FoundCapture, figures: Figures): void {
   figures.captures++;
-  const original = row.digest === undefined ? undefined : catalogue.anyOriginal(row.digest);
-  if (original === undefined) return;
-  figures.bytesSeen += original.payloadSize;
-  if (row.kind !== "response" && row.kind !== "resource") return;
-  figures.bytesKept += original.payloadSize;
-  if (isSamePlace(row.place, original.place)) figures.contents++;
+  const { payload } = row;
+  if (payload === undefined) return;
+  figures.bytesSeen += payload.size;
+  if (!isHolder(row) || row.kind === "replaced") return;
+  figures.bytesKept += payload.size;
+  const half = payload.sha256.subarray(0, DIGEST_HALF);
+  if (isSamePlace(row.place, catalogue.anyOriginal(half)?.place)) figures.contents++;
 }
 
-function isSamePlace(one: RecordPlace, other: RecordPlace): boolean {
-  return one.segment === other.segment && one.offset === other.offset && one.inner === other.inner;
+function isSamePlace(one: RecordPlace, other: RecordPlace | undefined): boolean {
+  return one.segment === other?.segment && one.offset === other.offset && one.inner === other.inner;
 }

@@ -6,8 +6,8 @@
  */
 import { derivedId, type RecordFacts, readFacts } from "../../pipeline/index.ts";
 import { unbracket, WarcReader } from "../../warc/index.ts";
-import { urlHash } from "../catalogue/capture-key.ts";
-import { archiveKey, DIGEST_HALF, type RecordPlace } from "../catalogue/capture-row.ts";
+import { archiveKey } from "../catalogue/capture-key.ts";
+import { DIGEST_HALF, Flag, has, type RecordPlace } from "../catalogue/capture-row.ts";
 import { type Framing } from "../catalogue/catalogue-keys.ts";
 import { type FoundCapture } from "../catalogue/catalogue-view.ts";
 import type { ArchiveCore } from "../core/archive-core.ts";
@@ -37,6 +37,8 @@ export interface CompactReport {
 interface Judged {
   readonly facts: RecordFacts;
   readonly isAlive: boolean;
+  /** Whether what belongs to it is. */
+  readonly isKept: boolean;
   readonly captures: readonly FoundCapture[];
   readonly isOriginal: boolean;
   /** Of its capture, if that is known. */
@@ -64,14 +66,14 @@ class Compaction {
       return this.compact();
     } catch (error) {
       // Most often the disk is full, and copies of what is there would leave no room for anything.
-      this.core.takeBack(error);
+      this.core.commits.takeBack(error);
       throw error;
     }
   }
 
   private compact(): CompactReport {
     const { core, options } = this;
-    core.commit();
+    core.commits.commit();
     const bytesBefore = this.size();
     // What is copied goes to a segment that is not itself looked at.
     const numbers = listSegments(core.disk, core.paths.segments).filter((number) => this.isWorthALook(number));
@@ -86,8 +88,8 @@ class Compaction {
       else core.catalogue.markLoose(number, this.damaged.has(this.pathOf(number)));
       options.onProgress?.(i + 1, numbers.length);
     }
-    core.commit();
-    core.tidyTimeline(true);
+    core.commits.commit();
+    core.commits.tidyTimeline(true);
     return { segments, bytesBefore, bytesAfter: this.size(), bytesDead, damaged: [...this.damaged] };
   }
 
@@ -126,8 +128,8 @@ class Compaction {
     let last: Judged | undefined;
     let held: RecordFacts[] = [];
     const useNote = (facts: RecordFacts, capture: Judged | undefined, follows: boolean) => {
-      const { isAlive = true, source } = capture ?? {};
-      use({ facts, isAlive, captures: [], isOriginal: false, source, follows });
+      const { isKept = true, source } = capture ?? {};
+      use({ facts, isAlive: isKept, isKept, captures: [], isOriginal: false, source, follows });
     };
     /** Whether what comes next follows one of them. */
     const release = (capture: Judged | undefined): boolean => {
@@ -165,13 +167,16 @@ class Compaction {
   private judgeCapture(number: number, facts: RecordFacts): Judged {
     const { catalogue } = this.core;
     const isHere = (place: RecordPlace) => place.segment === number && place.offset === facts.offset;
-    const captures = catalogue
-      .capturesAt(urlHash(archiveKey(facts.uri)), facts.timeMs ?? 0)
-      .filter(({ row }) => isHere(row.place));
+    const there = catalogue.at(archiveKey(facts.uri), facts.timeMs ?? 0);
+    const captures = there.filter(({ row }) => isHere(row.place) && !has(row, Flag.removed));
     const original = this.originalOf(facts);
     const isOriginal = original !== undefined && isHere(original.place);
     const source = captures[0]?.row.source;
-    return { facts, isAlive: captures.length > 0 || isOriginal, captures, isOriginal, source, follows: false };
+    const isAlive = captures.length > 0 || isOriginal;
+    // Of one that was not removed, but is there in another place or as another record, what belongs to it may be new.
+    const { same } = this.core.indexer.find(facts);
+    const isKept = isAlive || (same !== undefined && !has(same.row, Flag.removed));
+    return { facts, isAlive, isKept, captures, isOriginal, source, follows: false };
   }
 
   private originalOf({ capture }: RecordFacts) {
@@ -186,7 +191,7 @@ class Compaction {
     const { catalogue, disk, paths } = core;
     const isSound = this.judge(number, (judged) => this.carry(number, judged));
     if (!isSound) return false;
-    core.commit();
+    core.commits.commit();
     // Nothing may lead here any more; it is looked up once more, for a mistake would cost a capture.
     let isLedTo = false;
     this.judge(number, ({ captures, isOriginal }) => {
@@ -197,7 +202,7 @@ class Compaction {
     if (core.nextSegment() === number + 1) core.segment.begin();
     catalogue.putSegment(number, undefined);
     catalogue.markLoose(number, false);
-    core.commit();
+    core.commits.commit();
     core.shelf.forget(number);
     disk.remove(this.pathOf(number));
     disk.syncFolder(paths.segments);
@@ -211,13 +216,13 @@ class Compaction {
     const place = core.segment.append((sink) => {
       for (const piece of core.shelf.raw(number, facts.offset, facts.offset + facts.length!)) sink.write(piece);
     }, follows);
-    for (const { key, row } of captures) core.catalogue.putCapture(key, { ...row, place });
+    for (const { key, row } of captures) core.catalogue.putCapture(key, row, { ...row, place });
     const original = isOriginal ? this.originalOf(facts) : undefined;
     if (original !== undefined) {
       const digest = Buffer.from(facts.capture!.sha256!, "hex").subarray(0, DIGEST_HALF);
       core.catalogue.putOriginal(digest, facts.capture!.framing ?? "plain", { ...original, place });
     }
-    core.commitWhereDue();
+    core.commits.whereDue();
   }
 
   /** Records of several sources come together in the new segment, each behind the record of its own. */

@@ -6,13 +6,15 @@ import { ArchiveError, type ErrorCode } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import { damageOf, type RecordFacts, runTask } from "../../pipeline/index.ts";
 import { FactsFeed } from "../adding/facts-feed.ts";
-import { Archive, type ArchiveOptions } from "../asking/archive.ts";
-import { momentOf, urlHash } from "../catalogue/capture-key.ts";
-import { archiveKey, DIGEST_HALF } from "../catalogue/capture-row.ts";
-import { type FoundCapture } from "../catalogue/catalogue-view.ts";
+import { type ArchiveOptions, Snapshot } from "../asking/snapshot.ts";
+import { archiveKey, markIn, urlKeyOf } from "../catalogue/capture-key.ts";
+import { DIGEST_HALF } from "../catalogue/capture-row.ts";
+import { Table } from "../catalogue/catalogue-keys.ts";
+import type { CatalogueView, FoundCapture } from "../catalogue/catalogue-view.ts";
+import { isPending } from "../catalogue/visit-class.ts";
 import { markOf } from "../entering/indexer.ts";
+import { visitIdentity } from "../entering/visit-changes.ts";
 import { readJournal } from "../journal/journal.ts";
-import { removalMark } from "../journal/removal-mark.ts";
 import { archivePaths } from "../segments/archive-folder.ts";
 import { adoptedInput, segmentInput, segmentPath, statAdopted } from "../segments/segments.ts";
 
@@ -38,7 +40,7 @@ export async function* examineArchive(
 ): AsyncGenerator<DoctorFinding> {
   const scrubbed = new Set<number>();
   {
-    await using archive = await Archive.open(disk, folder, options);
+    using archive = await Snapshot.open(disk, folder, options);
     const doctor = new Doctor(disk, folder, archive, options);
     yield* doctor.journal();
     yield* doctor.segments();
@@ -49,7 +51,7 @@ export async function* examineArchive(
   }
   // What a compaction carried elsewhere meanwhile is read there.
   for (let isOvertaken = options.scrub === true; isOvertaken; ) {
-    await using archive = await Archive.open(disk, folder, options);
+    using archive = await Snapshot.open(disk, folder, options);
     const doctor = new Doctor(disk, folder, archive, options);
     yield* doctor.scrub(scrubbed);
     ({ isOvertaken } = doctor);
@@ -59,7 +61,7 @@ export async function* examineArchive(
 class Doctor {
   private readonly disk: Disk;
   private readonly folder: string;
-  private readonly archive: Archive;
+  private readonly archive: Snapshot;
   private readonly options: DoctorOptions;
   /** Segments that are missing, have changed or are not entered: nothing more is said about what lies in them. */
   private readonly gone = new Set<number>();
@@ -68,7 +70,7 @@ class Doctor {
   /** Segments that a compaction has taken away since this commit. */
   private readonly taken = new Set<number>();
 
-  constructor(disk: Disk, folder: string, archive: Archive, options: DoctorOptions) {
+  constructor(disk: Disk, folder: string, archive: Snapshot, options: DoctorOptions) {
     this.disk = disk;
     this.folder = folder;
     this.archive = archive;
@@ -81,7 +83,7 @@ class Doctor {
 
   /** Whether a segment is not there because a compaction was: then what was in it is elsewhere, and nothing is wrong. */
   private isTaken(number: number): boolean {
-    if (!this.taken.has(number) && this.archive.isTaken(number)) this.taken.add(number);
+    if (!this.taken.has(number) && this.archive.locator.isTaken(number)) this.taken.add(number);
     return this.taken.has(number);
   }
 
@@ -143,7 +145,7 @@ class Doctor {
     let [count, pending] = [0, 0];
     for (const { key, row, timeMs } of catalogue.allCaptures()) {
       if (++count % 10_000 === 0) this.options.onProgress?.("captures", count, state.captures);
-      const { place, digest, before, after } = row;
+      const { place, payload, before, after } = row;
       const at = { file: this.nameOf(place.segment), offset: place.offset };
       const segment = catalogue.segment(place.segment);
       const end = place.offset + place.length;
@@ -154,10 +156,12 @@ class Doctor {
           "what belongs to this capture would lie outside of its segment; `holotype rebuild` puts it right";
         yield { code: "HT_CORRUPT", message: `${at.file}:${at.offset}: ${message}`, ...at };
       }
-      if (digest === undefined) pending++;
-      else if (catalogue.anyOriginal(digest) === undefined) {
+      if (isPending(row)) pending++;
+      if (payload === undefined || payload.size === 0) continue;
+      const half = payload.sha256.subarray(0, DIGEST_HALF);
+      if (catalogue.anyOriginal(half) === undefined) {
         yield { code: "HT_LOST", message: `${at.file}:${at.offset}: nothing holds the payload of this capture`, ...at };
-      } else if (!catalogue.isListed(digest, key)) {
+      } else if (!catalogue.isListed(Table.seen, half.toString("latin1"), key)) {
         yield { code: "HT_CORRUPT", message: `${at.file}:${at.offset}: not listed under its payload`, ...at };
       }
     }
@@ -183,60 +187,28 @@ class Doctor {
     return this.archive.catalogue.segment(segment)?.adopted?.path ?? segmentPath(this.paths.segments, segment);
   }
 
-  /** Every visit has its capture, and every capture that is resolved its visit. */
+  /** The timeline has the visits that the captures are, and no others. */
   *timeline(): Generator<DoctorFinding> {
     const { catalogue, timeline } = this.archive;
     for (const finding of timeline.check()) yield { code: "HT_CORRUPT", message: `timeline: ${finding.message}` };
     let visits = 0;
-    let moments = 0;
-    let last: string | undefined;
-    for (const { key } of timeline.span(-(2 ** 51), 2 ** 51 - 1)) {
-      if (key === last) continue;
-      last = key;
-      const url = urlHash(key);
-      let lastTime: number | undefined;
-      for (const { time, digest } of timeline.visits(key)) {
-        if (digest === undefined) continue;
-        visits++;
-        if (time !== lastTime) moments++;
-        lastTime = time;
-        if (catalogue.capturesAt(url, time).some(({ row }) => row.digest !== undefined)) continue;
-        yield {
-          code: "HT_CORRUPT",
-          message: `the timeline has a visit of ${key} at ${time}, the catalogue no capture`,
-        };
+    for (const [urlKey, wanted] of visitsOf(catalogue)) {
+      visits += wanted.size;
+      for (const { time, digest } of timeline.visits(urlKey)) {
+        if (digest !== undefined && !wanted.delete(`${time} ${digest}`))
+          yield {
+            code: "HT_CORRUPT",
+            message: `the timeline has a visit of ${urlKey} at ${time}, the catalogue does not`,
+          };
+      }
+      if (wanted.size > 0) {
+        const message = `the timeline lacks ${wanted.size} visits of ${urlKey}; \`holotype rebuild\` makes it again`;
+        yield { code: "HT_CORRUPT", message };
       }
     }
-    const resolved = catalogue.state.captures - catalogue.state.pending;
-    // Captures of one moment with one content are one visit.
-    if (visits > resolved) yield { code: "HT_CORRUPT", message: `${visits} visits of ${resolved} captures` };
-    const lacking = countMoments(catalogue.allCaptures()) - moments;
-    if (lacking > 0) {
-      const message = `the timeline lacks ${lacking} visits of which there are captures; \`holotype rebuild\` makes it anew`;
-      yield { code: "HT_CORRUPT", message };
-    }
-    for (const found of catalogue.allCaptures()) {
-      const { key, timeMs, row } = found;
-      if (row.digest === undefined || this.gone.has(row.place.segment)) continue;
-      const uri = this.options.scrub === true ? this.uriOf(found) : undefined;
-      if (uri === undefined) continue;
-      const [visit] = this.archive.timeline.visits(archiveKey(uri), timeMs, timeMs);
-      if (visit !== undefined) continue;
-      yield {
-        code: "HT_CORRUPT",
-        message: `the timeline lacks ${uri} at ${timeMs} (${Buffer.from(key, "latin1").toString("hex")})`,
-      };
-    }
-  }
-
-  private uriOf(found: FoundCapture): string | undefined {
-    try {
-      return this.archive.reader.record(found, ({ uri }) => uri ?? "");
-    } catch (error) {
-      // The scrub tells of it.
-      if (error instanceof ArchiveError) return undefined;
-      throw error;
-    }
+    const told = timeline.info.visits;
+    if (told !== visits)
+      yield { code: "HT_CORRUPT", message: `the timeline has ${told} visits, the catalogue ${visits}` };
   }
 
   /** Reads everything, or what may have changed: each record is what the catalogue says. Not what was read before. */
@@ -308,28 +280,29 @@ class Doctor {
       offset,
     });
     if (facts.damaged !== undefined) return wrong("HT_CORRUPT", "a record that is damaged");
-    const key = archiveKey(facts.uri);
-    const timeMs = facts.timeMs ?? 0;
-    const known =
-      capture.sha256 === undefined ? undefined : Buffer.from(capture.sha256, "hex").subarray(0, DIGEST_HALF);
-    if (catalogue.isRemoved(removalMark(key, timeMs, facts.id), known)) return undefined;
-    const found = catalogue.capturesAt(urlHash(key), timeMs).filter(({ row }) => row.mark.equals(markOf(facts)));
+    const mark = markOf(facts);
+    const found = catalogue.at(archiveKey(facts.uri), facts.timeMs ?? 0).filter(({ key }) => markIn(key) === mark);
     if (found.length === 0) return wrong("HT_LOST", `${facts.uri} is not in the catalogue`);
-    if (known === undefined || found.some(({ row }) => row.digest?.equals(known) === true)) return undefined;
-    const isHere = found.some(({ row }) => row.place.segment === segment && row.place.offset === offset);
-    return isHere ? wrong("HT_CORRUPT", "its payload is not what it was") : undefined;
+    const isHere = ({ row }: FoundCapture) => row.place.segment === segment && row.place.offset === offset;
+    const here = found.find(isHere)?.row.payload;
+    if (here === undefined || capture.sha256 === undefined || capture.status === 304) return undefined;
+    return here.sha256.toString("hex") === capture.sha256
+      ? undefined
+      : wrong("HT_CORRUPT", "its payload is not what it was");
   }
 }
 
-/** How often something is known to have been found: captures of one URL and moment, which come together, count once. */
-function countMoments(captures: Iterable<FoundCapture>): number {
-  let count = 0;
-  let last: string | undefined;
-  for (const { key, row } of captures) {
-    if (row.digest === undefined) continue;
-    const moment = momentOf(key);
-    if (last !== moment) count++;
-    last = moment;
+/** The visits that the captures of each URL are, by time and what the timeline knows them as. */
+function* visitsOf(catalogue: CatalogueView): Generator<[urlKey: string, visits: Set<string>]> {
+  let [urlKey, visits]: [string, Set<string>] = ["", new Set()];
+  for (const { key, timeMs, row } of catalogue.allCaptures()) {
+    const own = urlKeyOf(key);
+    if (own !== urlKey) {
+      if (visits.size > 0) yield [urlKey, visits];
+      [urlKey, visits] = [own, new Set()];
+    }
+    const identity = visitIdentity(row);
+    if (identity !== undefined) visits.add(`${timeMs} ${identity}`);
   }
-  return count;
+  if (visits.size > 0) yield [urlKey, visits];
 }

@@ -50,11 +50,10 @@ class Rebuild {
     );
     await this.enter(files, new Set(own.map(([, { name }]) => name)));
     if (this.failed !== undefined) throw this.failed;
-    core.resolvePatient(this.removed);
     if (this.options.acceptLoss !== true) this.refuseLoss();
-    core.complete();
-    // Not before: revisits that waited until now may be all that has such a payload.
+    // Revisits that we wrote may be all that has such a payload.
     core.drop(this.removed);
+    core.complete();
     const { captures, contents } = core.catalogue.state;
     return { captures, contents };
   }

@@ -4,12 +4,14 @@
  */
 import { ArchiveError, formatIso } from "../../base/index.ts";
 import { keyRange } from "../../url/index.ts";
-import { CaptureReader } from "../asking/capture-reader.ts";
-import { momentOf, timeOf, urlHash } from "../catalogue/capture-key.ts";
-import { archiveKey, DIGEST_HALF } from "../catalogue/capture-row.ts";
-import { type FoundCapture } from "../catalogue/catalogue-view.ts";
+import { archiveKey, FIRST_MS, LAST_MS, markIn, timeOf } from "../catalogue/capture-key.ts";
+import { type CaptureRow, DIGEST_HALF, Flag, halfOf, has, isHolder } from "../catalogue/capture-row.ts";
+import { latin1, Table } from "../catalogue/catalogue-keys.ts";
+import type { FoundCapture } from "../catalogue/catalogue-view.ts";
+import { factsLeft } from "../catalogue/removed-row.ts";
 import type { ArchiveCore } from "../core/archive-core.ts";
 import type { RemovedCapture, RemoveEntry } from "../journal/journal.ts";
+import { readable } from "../segments/segments.ts";
 
 /** Which captures: of a URL, a host and all below it, or a prefix; or those with a payload. The span holds for all. */
 export interface Selection {
@@ -36,8 +38,6 @@ export interface RemoveReport {
   readonly contents: number;
 }
 
-const FIRST_MS = -(2 ** 51);
-const LAST_MS = 2 ** 51 - 1;
 const ENTRY_SIZE = 1000;
 /** Rows of the catalogue that change with a capture, about. */
 const ROWS_EACH = 10;
@@ -48,38 +48,33 @@ export function removeCaptures(core: ArchiveCore, selection: Selection, options:
   return options.dryRun === true ? removal.tryOut() : removal.run();
 }
 
-interface Chosen {
-  readonly found: FoundCapture;
-  /** Of a site or a prefix: the key that it is filed under. */
-  readonly key?: string | undefined;
-}
-
 class Removal {
   private readonly core: ArchiveCore;
   private readonly selection: Selection;
   private readonly options: RemoveOptions;
-  private readonly reader: CaptureReader;
 
   constructor(core: ArchiveCore, selection: Selection, options: RemoveOptions) {
     this.core = core;
     this.selection = selection;
     this.options = options;
-    this.reader = new CaptureReader(core.catalogue, core.shelf);
   }
 
   tryOut(): RemoveReport {
     const { catalogue } = this.core;
     const payloads = new Map<string, number>();
     let captures = 0;
-    for (const { found } of select(this.core, this.selection)) {
+    for (const found of select(this.core, this.selection)) {
       captures++;
-      this.options.onCapture?.(this.describe(found));
-      const payload = found.row.digest?.toString("hex");
+      this.options.onCapture?.(this.describe(found, new Set()));
+      const payload = isHolder(found.row) ? halfText(found.row) : undefined;
       if (payload !== undefined) payloads.set(payload, (payloads.get(payload) ?? 0) + 1);
     }
     let contents = 0;
-    for (const [payload, count] of payloads)
-      if (countOf(catalogue.seen(Buffer.from(payload, "hex"))) === count) contents++;
+    for (const [payload, count] of payloads) {
+      let holders = 0;
+      for (const key of catalogue.listed(Table.seen, payload)) if (isHolder(catalogue.capture(key)!)) holders++;
+      if (holders === count) contents++;
+    }
     return { captures, contents };
   }
 
@@ -94,57 +89,82 @@ class Removal {
       selection: inWords(this.selection),
       lastSource: catalogue.nextSource() - 1,
     } as const;
-    for (let from: string | undefined; ; ) {
-      const portion = this.next(from);
+    // What a payload selects is settled once: when its last holder has gone, no revisit has it any more.
+    const all = this.selection.sha256 === undefined ? undefined : [...select(this.core, this.selection)];
+    for (let from: string | undefined, at = 0; ; ) {
+      const portion = all === undefined ? this.next(from) : all.slice(at, at + this.portionSize);
       if (portion.length === 0) break;
       this.take(portion, shared);
       from = portion.at(-1)!.key;
+      at += portion.length;
     }
     const { captures, contents } = catalogue.state;
     return { captures: before.captures - captures, contents: before.contents - contents };
   }
 
-  private next(from: string | undefined): Chosen[] {
-    const portion: Chosen[] = [];
-    for (const chosen of select(this.core, this.selection, from)) {
-      // Captures of one moment go together: where they have one payload, the timeline keeps all of them or none.
-      const isFull = portion.length * ROWS_EACH >= this.core.commitChanges;
-      if (isFull && momentOf(chosen.found.key) !== momentOf(portion.at(-1)!.found.key)) break;
-      portion.push(chosen);
+  private get portionSize(): number {
+    return Math.max(1, Math.ceil(this.core.commits.changesMax / ROWS_EACH));
+  }
+
+  private next(from: string | undefined): FoundCapture[] {
+    const portion: FoundCapture[] = [];
+    for (const found of select(this.core, this.selection, from)) {
+      if (portion.length === this.portionSize) break;
+      portion.push(found);
     }
     return portion;
   }
 
-  private take(portion: readonly Chosen[], shared: Omit<RemoveEntry, "captures">): void {
+  private take(portion: readonly FoundCapture[], shared: Omit<RemoveEntry, "captures">): void {
     const { core } = this;
-    const captures = portion.map(({ found }) => this.describe(found));
+    const last = this.lastOf(portion);
+    const captures = portion.map((found) => this.describe(found, last));
     const entries: RemoveEntry[] = [];
     for (let at = 0; at < captures.length; at += ENTRY_SIZE) {
       entries.push({ ...shared, captures: captures.slice(at, at + ENTRY_SIZE) });
     }
-    core.forgetRemoved(core.journal(...entries));
-    const stayed = portion.map(({ found }) => core.catalogue.capture(found.key) !== undefined);
-    for (const [i, capture] of captures.entries()) if (!stayed[i]) this.options.onCapture?.(capture);
-    const first = captures[stayed.indexOf(true)];
-    if (first === undefined) return;
-    throw new ArchiveError("HT_CORRUPT", `${first.url} of ${first.date} cannot be removed; see holotype doctor`);
+    core.commits.journal(...entries);
+    core.commits.commit();
+    for (const capture of captures) this.options.onCapture?.(capture);
   }
 
-  private describe(found: FoundCapture): RemovedCapture {
-    const { digest } = found.row;
-    const { url, date, id } = this.reader.details(found);
-    const rest = digest === undefined ? undefined : this.core.catalogue.anyOriginal(digest)?.digestRest;
-    const sha256 = digest === undefined || rest === undefined ? null : Buffer.concat([digest, rest]).toString("hex");
-    const { source, mark } = found.row;
-    const told = { url, date: date ?? formatIso(found.timeMs), sha256, id: id ?? null };
-    return { ...told, source, mark: mark.toString("hex") };
+  /** The payloads that no capture has behind these. */
+  private lastOf(portion: readonly FoundCapture[]): ReadonlySet<string> {
+    const { catalogue } = this.core;
+    const going = new Set(portion.map(({ key }) => key));
+    const last = new Set<string>();
+    for (const { row } of portion) {
+      const half = isHolder(row) ? halfText(row) : undefined;
+      if (half === undefined || last.has(half)) continue;
+      let isHeld = false;
+      for (const key of catalogue.listed(Table.seen, half)) {
+        if (going.has(key) || !isHolder(catalogue.capture(key)!)) continue;
+        isHeld = true;
+        break;
+      }
+      if (!isHeld) last.add(half);
+    }
+    return last;
+  }
+
+  private describe({ key, timeMs, row }: FoundCapture, last: ReadonlySet<string>): RemovedCapture {
+    const half = halfText(row);
+    return {
+      url: row.url,
+      date: formatIso(timeMs),
+      sha256: row.payload?.sha256.toString("hex") ?? null,
+      id: readable(() => this.core.shelf.idOf(row.place)) ?? null,
+      source: row.source,
+      mark: Buffer.from(markIn(key), "latin1").toString("hex"),
+      visit: factsLeft(row),
+      ...(half !== undefined && last.has(half) ? { isLast: true } : {}),
+    };
   }
 }
 
-function countOf(all: Iterable<unknown>): number {
-  let count = 0;
-  for (const _ of all) count++;
-  return count;
+/** The first half of the digest of its payload. */
+function halfText({ payload }: CaptureRow): string | undefined {
+  return payload && latin1(payload.sha256.subarray(0, DIGEST_HALF));
 }
 
 function inWords({ url, site, prefix, sha256, fromMs, toMs }: Selection): string {
@@ -165,47 +185,27 @@ function requireOne({ url, site, prefix, sha256 }: Selection): void {
   }
 }
 
-/** Of a site or a prefix, from a key on. */
-function* select(core: ArchiveCore, selection: Selection, fromKey?: string): Generator<Chosen> {
+/** Behind a key, where one is given. */
+function* select(core: ArchiveCore, selection: Selection, behindKey = ""): Generator<FoundCapture> {
   const { url, site, prefix, sha256, fromMs = FIRST_MS, toMs = LAST_MS } = selection;
   const { catalogue } = core;
+  const isInSpan = ({ timeMs, row }: FoundCapture) => {
+    if (fromMs === FIRST_MS && toMs === LAST_MS) return true;
+    return timeMs >= fromMs && timeMs <= toMs && !has(row, Flag.undated);
+  };
   if (sha256 !== undefined) {
-    for (const key of catalogue.seen(Buffer.from(sha256, "hex").subarray(0, DIGEST_HALF))) {
-      const row = catalogue.capture(key);
-      const timeMs = timeOf(key);
-      if (row !== undefined && timeMs >= fromMs && timeMs <= toMs) yield { found: { key, timeMs, row } };
+    for (const key of catalogue.seen(halfOf(sha256))) {
+      const found = { key, timeMs: timeOf(key), row: catalogue.capture(key)! };
+      if (found.row.payload?.sha256.toString("hex") === sha256 && isInSpan(found)) yield found;
     }
     return;
   }
-  if (url !== undefined) {
-    for (const found of catalogue.captures(urlHash(archiveKey(url)), fromMs, toMs)) yield { found };
-    return;
-  }
-  const range = site === undefined ? keyRange(prefix!, "prefix") : keyRange(site, "domain");
-  using snapshot = core.timeline.snapshot();
-  let last: string | undefined;
-  for (const { key } of snapshot.span(FIRST_MS, LAST_MS, { ...range, from: fromKey ?? range.from })) {
-    if (key === last) continue;
-    last = key;
-    for (const found of catalogue.captures(urlHash(key), fromMs, toMs)) {
-      if (found.row.digest !== undefined) yield { found, key };
-    }
-  }
-  for (const found of pendingIn(core, range, fromMs, toMs)) yield { found, key: fromKey ?? last };
-}
-
-/** Revisits whose originals are not known are in no timeline. */
-function* pendingIn(
-  core: ArchiveCore,
-  range: { readonly from: string; readonly to: string },
-  fromMs: number,
-  toMs: number,
-): Generator<FoundCapture> {
-  const { catalogue, shelf } = core;
-  if (catalogue.state.pending === 0) return;
-  for (const found of catalogue.allCaptures()) {
-    if (found.row.digest !== undefined || found.timeMs < fromMs || found.timeMs > toMs) continue;
-    const key = archiveKey(shelf.read(found.row.place, ({ uri }) => uri));
-    if (key >= range.from && key < range.to) yield found;
-  }
+  const ofUrl = () => {
+    const key = archiveKey(url);
+    return { from: `${key}\0`, to: `${key}\x01` };
+  };
+  const range =
+    url !== undefined ? ofUrl() : site === undefined ? keyRange(prefix!, "prefix") : keyRange(site, "domain");
+  const from = behindKey === "" ? range.from : `${behindKey}\0`;
+  for (const found of catalogue.rowsIn(from, range.to)) if (isInSpan(found)) yield found;
 }

@@ -2,17 +2,29 @@
 import type { CaptureKey } from "./capture-key.ts";
 
 export const Table = {
+  /** Captures by their keys; and under the key of method and body, where the capture of another method lies. */
   capture: 1,
+  /** Records that hold a payload, by the first half of its sha256 and the framing. */
   original: 2,
+  /** The payloads that a digest in a header stands for. */
   claim: 3,
+  /** Captures by their payloads. */
   seen: 4,
-  pending: 5,
-  removed: 6,
+  /** Captures by what they wait for. */
+  waiting: 5,
+  /** Revisits without a header of their own, by their payloads. */
+  headless: 6,
   segment: 7,
   source: 8,
   note: 9,
   state: 10,
   loose: 11,
+  /** Requests that stand by themselves, by the keys of their URLs. */
+  request: 12,
+  /** Captures by record ids that some revisit tells without a URL. */
+  byId: 13,
+  /** The last entry of the journal by which nobody had a payload any more. */
+  dropped: 14,
 };
 
 /** Of one payload: framing is part of which original a revisit may refer to. */
@@ -37,8 +49,9 @@ export function numberIn(key: string): number {
   return Buffer.from(key, "latin1").readUInt32BE(1);
 }
 
-export function seenKey(digest: Buffer, key: CaptureKey): string {
-  return tableKey(Table.seen, latin1(digest) + key);
+/** Of a table in which captures stand under something. */
+export function listKey(table: number, under: string, key: CaptureKey): string {
+  return tableKey(table, under + key);
 }
 
 /** Of an original: half a digest, and its framing. */

@@ -1,19 +1,32 @@
-/** The catalogue as those see it who read: what is committed. */
+/**
+ * What an archive knows beside its segments: where each capture lies and what it is, which record holds each payload,
+ * where each payload was seen. All of it follows from the segments and the journal. One table after the other in one
+ * ordered store; the first character of a key says which.
+ */
 import { ArchiveError } from "../../base/index.ts";
 import { behind, type Pair, type StoreView } from "../../rows/index.ts";
-import { CAPTURE_KEY_SIZE, type CaptureKey, captureKey, timeOf, waitForClaim } from "./capture-key.ts";
-import { type CaptureRow, DIGEST_HALF, decodeCapture, decodeOriginal, type OriginalRow } from "./capture-row.ts";
+import { type CaptureKey, captureKey, momentKey, timeOf, urlKeyOf, waitForDigest } from "./capture-key.ts";
+import {
+  type CaptureRow,
+  DIGEST_HALF,
+  decodeCapture,
+  decodeOriginal,
+  Flag,
+  has,
+  type OriginalRow,
+} from "./capture-row.ts";
 import {
   FRAMINGS,
   type Framing,
   latin1,
+  listKey,
   number32,
   numberIn,
   originalKey,
-  seenKey,
   Table,
   tableKey,
 } from "./catalogue-keys.ts";
+import { decodeRequest, type LooseRequest } from "./request-row.ts";
 
 /** A file whose records are in the archive: a segment of our own, or one that was adopted and stays where it is. */
 export interface SegmentRow {
@@ -35,7 +48,7 @@ export interface SourceRow {
 }
 
 export interface CatalogueState {
-  readonly format: 3;
+  readonly format: 4;
   /** Which timeline belongs to it, and which commit of that. */
   readonly timeline: number;
   readonly timelineCommit: number;
@@ -45,27 +58,25 @@ export interface CatalogueState {
   readonly contents: number;
   /** Revisits whose originals are not there. */
   readonly pending: number;
-  /** Captures that were removed from a moment of which later ones are left: numbers of a moment may have gaps then. */
-  readonly gaps: number;
+  /** How many rows there are that something must be looked up for: 0 for most archives. */
+  readonly waiting: number;
+  readonly headless: number;
+  readonly cutOff: number;
+  readonly silent: number;
+  readonly far: number;
+  readonly requests: number;
+  readonly asked: number;
   /** Files that were added had numbers up to this, by the journal; nothing of them may be left. */
   readonly lastSource: number;
-  /** 1 while everything is made anew: then a segment that is not in it was not left by a crash. */
+  /** 1 while everything is rebuilt: then a segment that is not in it was not left by a crash. */
   readonly unfinished: number;
 }
 
-const FORMAT = 3;
+const FORMAT = 4;
 
 const EMPTY: CatalogueState = {
-  format: FORMAT,
-  timeline: 1,
-  timelineCommit: 0,
-  journal: 0,
-  captures: 0,
-  contents: 0,
-  pending: 0,
-  gaps: 0,
-  lastSource: 0,
-  unfinished: 0,
+  ...{ format: FORMAT, timeline: 1, timelineCommit: 0, journal: 0, captures: 0, contents: 0, pending: 0 },
+  ...{ waiting: 0, headless: 0, cutOff: 0, silent: 0, far: 0, requests: 0, asked: 0, lastSource: 0, unfinished: 0 },
 };
 
 export interface FoundCapture {
@@ -74,13 +85,14 @@ export interface FoundCapture {
   readonly row: CaptureRow;
 }
 
-const NOTHING = Buffer.alloc(0);
-/** Of a revisit that was removed before its original was known. */
-export const UNKNOWN_DIGEST = Buffer.alloc(DIGEST_HALF);
+/** Behind all keys of URLs. */
+export const LAST_KEY = "\xff";
 
-/** What is the same for who reads and who writes. */
+/** First byte of a row that says where the capture lies that is meant. */
+const POINTER = 255;
+
 export class CatalogueView {
-  protected view: StoreView;
+  protected readonly view: StoreView;
   private read: CatalogueState | undefined;
 
   constructor(view: StoreView) {
@@ -98,13 +110,9 @@ export class CatalogueView {
     this.refuseNewer();
     const format: number = this.state.format;
     if (format < FORMAT) {
-      const message = `${folder}: the catalogue was made by an earlier Holotype; \`holotype rebuild\` makes it anew`;
+      const message = `${folder}: the catalogue was made by an earlier Holotype; \`holotype rebuild\` makes it again`;
       throw new ArchiveError("HT_UNSUPPORTED", message, { file: folder });
     }
-  }
-
-  protected get(key: string): Buffer | undefined {
-    return this.view.get(key);
   }
 
   get state(): CatalogueState {
@@ -117,50 +125,72 @@ export class CatalogueView {
     return bytes === undefined ? EMPTY : { ...EMPTY, ...(JSON.parse(bytes.toString()) as CatalogueState) };
   }
 
+  /** Removed ones too. */
   capture(key: CaptureKey): CaptureRow | undefined {
-    const bytes = this.get(tableKey(Table.capture, key));
-    return bytes === undefined ? undefined : decodeCapture(bytes);
+    const bytes = this.view.get(tableKey(Table.capture, key));
+    return bytes === undefined || bytes[0] === POINTER ? undefined : decodeCapture(urlKeyOf(key), bytes);
   }
 
-  /** Captures of one moment, in the order in which they came. */
-  capturesAt(url: string, timeMs: number): FoundCapture[] {
-    const found: FoundCapture[] = [];
-    const hasGaps = this.state.gaps > 0;
-    for (let number = 0; number < 256; number++) {
-      const key = captureKey(url, timeMs, number);
-      const row = this.capture(key);
-      if (row !== undefined) found.push({ key, timeMs, row });
-      else if (!hasGaps) break;
+  /** The same with its key. */
+  found(key: CaptureKey): FoundCapture | undefined {
+    const row = this.capture(key);
+    return row && { key, timeMs: timeOf(key), row };
+  }
+
+  /** The first key of a capture in a range; of removed ones too. */
+  firstIn(from: string, to: string): CaptureKey | undefined {
+    return this.view.first(tableKey(Table.capture, from), tableKey(Table.capture, to))?.key.slice(1);
+  }
+
+  /** Captures of one moment, removed ones too, in the order of their marks. */
+  at(urlKey: string, timeMs: number): FoundCapture[] {
+    const from = tableKey(Table.capture, momentKey(urlKey, timeMs));
+    return [...this.rows(from, behind(from), false)];
+  }
+
+  /** Captures of a URL from one time up to and with another, in order or backwards; removed ones too. */
+  visits(urlKey: string, fromMs: number, toMs: number, backwards = false): Generator<FoundCapture> {
+    const from = tableKey(Table.capture, momentKey(urlKey, fromMs));
+    const to = behind(tableKey(Table.capture, momentKey(urlKey, toMs)));
+    return this.rows(from, to, backwards);
+  }
+
+  /** The same without those that were removed. */
+  *captures(urlKey: string, fromMs: number, toMs: number, backwards = false): Generator<FoundCapture> {
+    for (const found of this.visits(urlKey, fromMs, toMs, backwards)) if (!has(found.row, Flag.removed)) yield found;
+  }
+
+  /** All captures whose keys lie in a range of texts, in their order; what another method found under its own key too. */
+  *capturesIn(from: string, to: string, backwards = false): Generator<FoundCapture> {
+    const [first, last] = [tableKey(Table.capture, from), tableKey(Table.capture, to)];
+    for (const { key, value } of this.view.range(first, last, backwards)) {
+      const own = value[0] === POINTER ? latin1(value.subarray(1)) : key.slice(1);
+      const row = value[0] === POINTER ? this.capture(own) : decodeCapture(urlKeyOf(own), value);
+      if (row !== undefined && !has(row, Flag.removed)) yield { key: own, timeMs: timeOf(own), row };
     }
-    return found;
   }
 
-  /** Captures of a URL from one time up to and with another, in order or backwards. Only what is committed. */
-  *captures(url: string, fromMs: number, toMs: number, backwards = false): Generator<FoundCapture> {
-    const from = tableKey(Table.capture, captureKey(url, fromMs, 0));
-    const to = behind(tableKey(Table.capture, captureKey(url, toMs, 255)));
+  /** The same without what lies under another key than its own: each capture once. */
+  *rowsIn(from: string, to: string): Generator<FoundCapture> {
+    for (const found of this.rows(tableKey(Table.capture, from), tableKey(Table.capture, to), false))
+      if (!has(found.row, Flag.removed)) yield found;
+  }
+
+  /** All captures in the order of their keys, each once. */
+  allCaptures(): Generator<FoundCapture> {
+    return this.rowsIn("", LAST_KEY);
+  }
+
+  private *rows(from: string, to: string, backwards: boolean): Generator<FoundCapture> {
     for (const { key, value } of this.view.range(from, to, backwards)) {
-      yield foundIn(key, value);
-    }
-  }
-
-  /** The first that `captures` would give. */
-  firstCapture(url: string, fromMs: number, toMs: number, backwards = false): FoundCapture | undefined {
-    const from = tableKey(Table.capture, captureKey(url, fromMs, 0));
-    const to = behind(tableKey(Table.capture, captureKey(url, toMs, 255)));
-    const pair = this.view.first(from, to, backwards);
-    return pair && foundIn(pair.key, pair.value);
-  }
-
-  /** All captures, in no order that means anything. Only what is committed. */
-  *allCaptures(): Generator<FoundCapture> {
-    for (const { key, value } of this.view.range(tableKey(Table.capture), tableKey(Table.capture + 1))) {
-      yield foundIn(key, value);
+      if (value[0] === POINTER) continue;
+      const own = key.slice(1);
+      yield { key: own, timeMs: timeOf(own), row: decodeCapture(urlKeyOf(own), value) };
     }
   }
 
   original(digest: Buffer, framing: Framing): OriginalRow | undefined {
-    const bytes = this.get(originalKey(digest, framing));
+    const bytes = this.view.get(originalKey(digest, framing));
     return bytes === undefined ? undefined : decodeOriginal(bytes);
   }
 
@@ -169,62 +199,58 @@ export class CatalogueView {
   }
 
   *allOriginals(): Generator<{ digest: Buffer; framing: Framing; row: OriginalRow }> {
-    for (const { key, value } of this.view.range(tableKey(Table.original), tableKey(Table.original + 1))) {
+    for (const { key, value } of this.table(Table.original)) {
       const framing = FRAMINGS[key.charCodeAt(1 + DIGEST_HALF)]!;
-      const digest = Buffer.from(key.slice(1, 1 + DIGEST_HALF), "latin1");
-      yield { digest, framing, row: decodeOriginal(value) };
+      yield { digest: Buffer.from(key.slice(1, 1 + DIGEST_HALF), "latin1"), framing, row: decodeOriginal(value) };
     }
   }
 
-  /** Every capture with this payload. Only what is committed. */
-  *seen(digest: Buffer): Generator<CaptureKey> {
-    const prefix = tableKey(Table.seen, latin1(digest));
+  /** The captures that stand under something in one of the tables of that kind. */
+  *listed(table: number, under: string): Generator<CaptureKey> {
+    const prefix = tableKey(table, under);
     for (const { key } of this.view.range(prefix, behind(prefix))) yield key.slice(prefix.length);
   }
 
-  /** Whether the capture stands among those that `seen` gives. */
-  isListed(digest: Buffer, key: CaptureKey): boolean {
-    return this.get(seenKey(digest, key)) !== undefined;
+  /** Every capture with this payload, of which the first half of the digest is given. */
+  seen(digest: Buffer): Generator<CaptureKey> {
+    return this.listed(Table.seen, latin1(digest));
+  }
+
+  isListed(table: number, under: string, key: CaptureKey): boolean {
+    return this.view.get(listKey(table, under, key)) !== undefined;
   }
 
   /** Whether there may be records in this segment of our own that nothing leads to. */
   isLoose(segment: number): boolean {
-    return this.get(tableKey(Table.loose, number32(segment))) !== undefined;
+    return this.view.get(tableKey(Table.loose, number32(segment))) !== undefined;
   }
 
-  /** The payload that a digest in a header stands for. */
-  digestOf(claim: string): Buffer | undefined {
-    return this.get(tableKey(Table.claim, waitForClaim(claim)));
+  /** First halves of the payloads that a digest in a header stands for, or once stood for. */
+  claimed(claim: string): Buffer[] {
+    const bytes = this.view.get(tableKey(Table.claim, waitForDigest(claim))) ?? Buffer.alloc(0);
+    return Array.from({ length: bytes.length / DIGEST_HALF }, (_, i) =>
+      bytes.subarray(i * DIGEST_HALF, (i + 1) * DIGEST_HALF),
+    );
   }
 
-  pending(wait: string): CaptureKey[] {
-    const text = latin1(this.get(tableKey(Table.pending, wait)) ?? NOTHING);
-    const keys: CaptureKey[] = [];
-    for (let at = 0; at < text.length; at += CAPTURE_KEY_SIZE) keys.push(text.slice(at, at + CAPTURE_KEY_SIZE));
-    return keys;
+  /** Requests of a URL that stand by themselves. */
+  *requests(urlKey: string): Generator<LooseRequest> {
+    if (this.state.requests === 0) return;
+    const prefix = tableKey(Table.request, `${urlKey}\0`);
+    for (const { value } of this.view.range(prefix, behind(prefix))) yield decodeRequest(value);
   }
 
-  /** Whether a record with this mark was removed: the one with this payload, or any where that is not known. */
-  isRemoved(mark: Buffer, digest: Buffer | undefined): boolean {
-    if (digest === undefined) return this.get(tableKey(Table.removed, latin1(mark))) !== undefined;
-    return this.removedDigests(mark).some((removed) => removed.equals(digest));
-  }
-
-  /** The payloads of records with this mark that were removed; zeros stand for one that was not known. */
-  removedDigests(mark: Buffer): Buffer[] {
-    const bytes = this.get(tableKey(Table.removed, latin1(mark))) ?? NOTHING;
-    const digests: Buffer[] = [];
-    for (let at = 0; at < bytes.length; at += DIGEST_HALF) digests.push(bytes.subarray(at, at + DIGEST_HALF));
-    return digests;
+  /** The entry of the journal by which nobody had this payload any more; 0 where there is none. */
+  dropped(digest: Buffer): number {
+    return Number(this.view.get(tableKey(Table.dropped, latin1(digest)))?.toString() ?? 0);
   }
 
   /** Whether a record that is no capture is there. */
-  hasNote(note: Buffer): boolean {
-    return this.get(tableKey(Table.note, latin1(note))) !== undefined;
+  hasNote(note: string): boolean {
+    return this.view.get(tableKey(Table.note, note)) !== undefined;
   }
 
-  /** All pairs of a small table. */
-  protected table(table: number): Iterable<Pair> {
+  private table(table: number): Iterable<Pair> {
     return this.view.range(tableKey(table), tableKey(table + 1));
   }
 
@@ -235,30 +261,28 @@ export class CatalogueView {
   }
 
   segment(number: number): SegmentRow | undefined {
-    const bytes = this.get(tableKey(Table.segment, number32(number)));
+    const bytes = this.view.get(tableKey(Table.segment, number32(number)));
     return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as SegmentRow);
   }
 
   /** Of the files that were added; 0 before the first. */
   lastOwnSource(): number {
-    let last = 0;
-    for (const { number } of this.sources()) if (number < ADOPTED_SOURCES) last = Math.max(last, number);
-    return last;
-  }
-
-  *sources(): Generator<{ number: number; row: SourceRow }> {
-    for (const { key, value } of this.table(Table.source)) {
-      yield { number: numberIn(key), row: JSON.parse(value.toString()) as SourceRow };
-    }
+    const pair = this.view.first(tableKey(Table.source), tableKey(Table.source, number32(ADOPTED_SOURCES)), true);
+    return pair === undefined ? 0 : numberIn(pair.key);
   }
 
   source(number: number): SourceRow | undefined {
-    const bytes = this.get(tableKey(Table.source, number32(number)));
+    const bytes = this.view.get(tableKey(Table.source, number32(number)));
     return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as SourceRow);
   }
 }
 
-function foundIn(key: string, value: Buffer): FoundCapture {
-  const own = key.slice(1);
-  return { key: own, timeMs: timeOf(own), row: decodeCapture(value) };
+/** The row of a capture under another key than its own. */
+export function encodePointer(key: CaptureKey): Buffer {
+  return Buffer.concat([Buffer.of(POINTER), Buffer.from(key, "latin1")]);
+}
+
+/** The key of method and body of a capture, and its moment and mark. */
+export function pointerKey(methodKey: string, key: CaptureKey): string {
+  return tableKey(Table.capture, captureKey(methodKey, timeOf(key), key.slice(-8)));
 }

@@ -91,6 +91,18 @@ function formOf(key: string, url: string): number {
   return Buffer.byteLength(url) > URL_SIZE_MAX ? LONG_FORM : OWN_FORM;
 }
 
+/** A URL in a row that is filed under this key. */
+export function writeUrl(row: RowWriter, key: string, url: string): void {
+  const form = formOf(key, url);
+  row.byte(form);
+  if (form === OWN_FORM || form === LONG_FORM) row.text(url);
+}
+
+export function readUrl(row: RowReader, key: string): string {
+  const form = row.byte();
+  return form === OWN_FORM || form === LONG_FORM ? row.text() : fromKey(key, form)!;
+}
+
 /**
  * `key` is the one that the content is filed under; it is not said twice where the URL follows from it. A URL that is too
  * long is read back as its key. Of the digest, what the identity has is not said either.

@@ -3,27 +3,15 @@
  * timeline, then the catalogue. What a crash leaves behind in a segment is entered when the archive is next opened for
  * writing, or cut off where it is torn.
  */
-import { ArchiveError, type Clock, invariant, type Random, systemClock, type Warning } from "../../base/index.ts";
-import { type Disk, type Lock, removeLeftovers, removeTree } from "../../disk/index.ts";
+import { ArchiveError, type Clock, type Random, systemClock, type Warning } from "../../base/index.ts";
+import { type Disk, type Lock, removeLeftovers } from "../../disk/index.ts";
 import { type Input, readFacts } from "../../pipeline/index.ts";
-import type { OrderedStore } from "../../rows/index.ts";
-import { openRows } from "../../rows/index.ts";
-import { type TimelineSnapshot, TimelineWriter } from "../../temporal/index.ts";
 import { WarcReader } from "../../warc/index.ts";
-import { Catalogue } from "../catalogue/catalogue.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
 import { ADOPTED_SOURCES, type SegmentRow } from "../catalogue/catalogue-view.ts";
 import { Indexer } from "../entering/indexer.ts";
-import { lateRevisits } from "../entering/late-revisits.ts";
 import { isEntered, SegmentEntry } from "../entering/segment-entry.ts";
-import {
-  appendJournal,
-  enterJournal,
-  type JournalEntry,
-  mendJournal,
-  type RemovedTraces,
-  readJournal,
-  readRemovedDigests,
-} from "../journal/journal.ts";
+import { mendJournal, readJournal } from "../journal/journal.ts";
 import { ActiveSegment } from "../segments/active-segment.ts";
 import {
   type ArchivePaths,
@@ -31,13 +19,7 @@ import {
   archiveExists,
   archivePaths,
   createArchive,
-  installCatalogue,
-  lastCatalogue,
-  listTimelines,
   readSettings,
-  removeOtherCatalogues,
-  requireTimeline,
-  unfinishedCatalogue,
 } from "../segments/archive-folder.ts";
 import {
   adoptedInput,
@@ -50,8 +32,10 @@ import {
   segmentPath,
   statAdopted,
 } from "../segments/segments.ts";
+import { applyJournal } from "./apply-journal.ts";
+import { CatalogueFiles } from "./catalogue-files.ts";
+import { Commits } from "./commits.ts";
 import { type KnownBefore, knownBefore } from "./known-before.ts";
-import { dropUnused, lostVisits } from "./removal.ts";
 
 export interface WriterOptions {
   /** Makes an archive where there is none. */
@@ -67,36 +51,20 @@ export interface WriterOptions {
 /** A crash tears no more than a record or two; of a segment in which nothing can be read more than this is left alone. */
 const TORN_MAX = 1 << 16;
 
-/** A commit is made when so much was written since the last one, or so many entries have changed. */
-const COMMIT_BYTES = 64 << 20;
-const COMMIT_CHANGES = 100_000;
-
 export class ArchiveCore implements Disposable {
   readonly disk: Disk;
   readonly paths: ArchivePaths;
   readonly settings: ArchiveSettings;
   readonly clock: Clock;
+  readonly onWarning: (warning: Warning) => void;
   readonly catalogue: Catalogue;
   readonly shelf: RecordShelf;
   readonly segment: ActiveSegment;
-  readonly onWarning: (warning: Warning) => void;
-  /** Rows that are changed before they are committed. */
-  readonly commitChanges: number;
-  private readonly lock: Lock;
-  private readonly store: OrderedStore;
-  /** The number of the catalogue, and whether it is made anew beside the one that counts until it is complete. */
-  private readonly number: number;
-  private state: "counts" | "unfinished" | "complete";
-  private timelineWriter: TimelineWriter;
-  /** What the catalogue that counts until now knows, where it can be read and everything is made anew beside it. */
+  readonly indexer: Indexer;
+  readonly commits: Commits;
+  /** What the catalogue that counts until now knows, where it can be read and another one is made beside it. */
   readonly known: KnownBefore | undefined;
-  /** Writes to the journal what has to be there before a commit relies on it. */
-  beforeCommit: (() => void) | undefined;
-  /** Where the segment stood that was written to at the last commit. */
-  private committed: ActiveSegment["position"];
-  /** Timeline or catalogue may already lead to what was written since. */
-  private isTelling = false;
-  private failure: { readonly error: unknown } | undefined;
+  private readonly files: CatalogueFiles;
 
   /** HT_NOT_FOUND where there is none, HT_LOCKED where somebody else writes. */
   static open(disk: Disk, folder: string, options: WriterOptions): ArchiveCore {
@@ -119,19 +87,14 @@ export class ArchiveCore implements Disposable {
    * With a catalogue and a timeline that hold nothing yet but what the journal tells. Who reads goes on with the old ones
    * until these are complete. Where what the old ones know does not matter, they are not so much as opened.
    */
-  static beginAnew(
-    disk: Disk,
-    folder: string,
-    options: WriterOptions,
-    isOldOfInterest: boolean,
-  ): ArchiveCore {
+  static beginAnew(disk: Disk, folder: string, options: WriterOptions, isOldOfInterest: boolean): ArchiveCore {
     const settings = readSettings(disk, folder);
     const paths = archivePaths(folder);
     const lock = disk.lock(paths.lock);
     try {
       removeLeftovers(disk, folder);
       const known = isOldOfInterest ? knownBefore(disk, paths) : undefined;
-      return new ArchiveCore(disk, paths, settings, lock, options, "unfinished", known);
+      return new ArchiveCore(disk, paths, settings, lock, options, "rebuilt", known);
     } catch (error) {
       lock.release();
       throw error;
@@ -144,55 +107,27 @@ export class ArchiveCore implements Disposable {
     settings: ArchiveSettings,
     lock: Lock,
     options: WriterOptions,
-    state: "counts" | "unfinished",
+    role: "counts" | "rebuilt",
     known?: KnownBefore,
   ) {
     this.known = known;
     this.disk = disk;
     this.paths = paths;
     this.settings = settings;
-    this.lock = lock;
     this.clock = options.clock ?? systemClock;
     this.onWarning = options.onWarning ?? (() => {});
-    this.commitChanges = options.commitChangeCount ?? COMMIT_CHANGES;
-    this.state = state;
-    removeOtherCatalogues(disk, paths);
-    const last = lastCatalogue(disk, paths.folder);
-    this.number = state === "counts" ? Math.max(1, last) : last + 1;
-    this.store = openRows(
-      disk,
-      state === "counts" ? paths.catalogue(this.number) : unfinishedCatalogue(paths, this.number),
-    );
-    const timelines = listTimelines(disk, paths.folder);
-    this.catalogue = new Catalogue(this.store, state === "counts" ? 1 : Math.max(0, ...timelines) + 1, paths.folder);
-    if (state === "counts") this.removeOtherTimelines();
-    const { timeline, timelineCommit } = this.catalogue.state;
-    if (state === "counts" && timelineCommit > 0) requireTimeline(disk, paths.timeline(timeline));
-    this.timelineWriter = TimelineWriter.open(disk, paths.timeline(timeline));
-    const segmentOf = (number: number) => this.catalogue.segment(number);
+    this.files = new CatalogueFiles(disk, paths, lock, role);
+    const { catalogue } = this.files;
+    this.catalogue = catalogue;
     this.segment = this.activeSegment();
+    const segmentOf = (number: number) => catalogue.segment(number);
     this.shelf = new RecordShelf(disk, paths.segments, segmentOf, (number, end) => this.segment.flush(number, end));
+    this.indexer = new Indexer(catalogue, this.shelf);
+    this.commits = new Commits(this, options.commitChangeCount);
     this.catchUp();
     const lastSegment = listSegments(disk, paths.segments).at(-1);
-    if (state === "counts" && lastSegment !== undefined && this.mayGoOn(lastSegment)) this.segment.resume(lastSegment);
-    this.committed = this.segment.position;
-  }
-
-  get timeline(): TimelineWriter {
-    return this.timelineWriter;
-  }
-
-  get indexer(): Indexer {
-    return new Indexer(this.catalogue, this.timelineWriter, this.shelf, this.clock);
-  }
-
-  /** Of a catalogue without any commit none is right: it may be that of one that was lost. */
-  private removeOtherTimelines(): void {
-    const { disk, paths, catalogue } = this;
-    const { timeline, timelineCommit } = catalogue.state;
-    for (const number of listTimelines(disk, paths.folder)) {
-      if (number !== timeline || timelineCommit === 0) removeTree(disk, paths.timeline(number));
-    }
+    if (role === "counts" && lastSegment !== undefined && this.mayGoOn(lastSegment)) this.segment.resume(lastSegment);
+    this.commits.begin();
   }
 
   /** Whether the segment ends where the catalogue says. */
@@ -229,48 +164,30 @@ export class ArchiveCore implements Disposable {
     // nothing says that what it does not know was never acknowledged.
     const isAfresh = catalogue.state.timelineCommit === 0 || catalogue.state.unfinished > 0;
     if (isAfresh) catalogue.setUnfinished(true);
-    const removed = enterJournal(catalogue, readJournal(disk, paths.journal, catalogue.state.journal));
-    if (this.state === "unfinished") return;
-    const removedDigests: Buffer[] = [];
-    const forget = (digests: Iterable<Buffer>) => {
-      for (const digest of digests) removedDigests.push(digest);
+    applyJournal(catalogue, this.indexer, readJournal(disk, paths.journal, catalogue.state.journal));
+    if (this.files.role === "rebuilt") return;
+    const offered: Buffer[] = [];
+    const enter = (digests: readonly Buffer[]) => {
+      for (const digest of digests) offered.push(digest);
     };
     for (const number of listSegments(disk, paths.segments)) {
       const known = catalogue.segment(number)?.end ?? 0;
       const size = disk.stat(segmentPath(paths.segments, number))!.sizeBytes;
-      if (size > known) forget(this.enterTail(number, known, isAfresh));
+      if (size > known) enter(this.enterTail(number, known, isAfresh));
     }
-    for (const { number, row } of catalogue.segments()) {
-      if (row.adopted !== undefined && row.end < row.adopted.size) forget(this.enterAdopted(number, row.adopted));
+    for (const { number, row } of [...catalogue.segments()]) {
+      if (row.adopted !== undefined && row.end < row.adopted.size) enter(this.enterAdopted(number, row.adopted));
     }
-    // What was entered before a crash has not told of its payloads in this run.
-    if (isAfresh) forget(readRemovedDigests(disk, paths.journal));
-    if (isAfresh) this.resolvePatient(removedDigests);
+    const wasUnfinished = isAfresh && catalogue.state.timelineCommit > 0;
     catalogue.setUnfinished(false);
-    dropUnused(catalogue, [...removed.digests.values(), ...removedDigests]);
-    if (removed.keys.size > 0 && !isAfresh) this.forgetRemoved(removed);
-    // What was committed unfinished is finished now.
-    else if (catalogue.changeCount > 0 || (isAfresh && catalogue.state.timelineCommit > 0)) this.commit();
+    if (catalogue.changeCount > 0 || wasUnfinished) this.drop(offered);
   }
 
-  /** Everything is entered, and payloads of these were removed: what waited for that is resolved. */
-  resolvePatient(removed: readonly Buffer[]): void {
-    const { catalogue, disk, paths } = this;
-    if (catalogue.state.pending === 0 && removed.length === 0) return;
-    this.commit();
-    const journal = () => readJournal(disk, paths.journal);
-    if (catalogue.state.pending > 0) this.indexer.resolvePatient(() => this.commitWhereDue(), journal);
-    this.commit();
-    const late = lateRevisits(catalogue, removed, journal());
-    if (late.length === 0) return;
-    const keys = new Set(late.map(({ key }) => this.indexer.unsettle(key)));
-    this.forgetRemoved({ keys, digests: new Map() });
-  }
-
-  /** Takes payloads out of the catalogue that no capture has, and commits. */
-  drop(digests: Iterable<Buffer>): void {
-    dropUnused(this.catalogue, digests);
-    if (this.catalogue.changeCount > 0) this.commit();
+  /** Commits, and then forgets payloads of removed captures that turned out to be nobody's. */
+  drop(offered: Iterable<Buffer>): void {
+    this.commits.commit();
+    this.indexer.dropUnheld(offered);
+    if (this.catalogue.changeCount > 0) this.commits.commit();
   }
 
   /** What of a segment of ours is whole is entered, and what a crash tore at its end is cut off. */
@@ -333,7 +250,7 @@ export class ArchiveCore implements Disposable {
         if (extent === "until damage" && (!isWhole || facts.offset !== end)) break;
         entry.take(facts);
         if (isEntered(facts)) end = facts.offset + facts.length!;
-        this.commitWhereDue();
+        this.commits.whereDue();
       }
     } catch (error) {
       // Not a single record is in it.
@@ -356,145 +273,21 @@ export class ArchiveCore implements Disposable {
     return new SegmentEntry(this, number, ADOPTED_SOURCES + number);
   }
 
-  /** Durable before it has any effect. What was written by halves is cut off by who opens the archive next. */
-  journal(...entries: readonly JournalEntry[]): RemovedTraces {
-    this.guard(() => appendJournal(this.disk, this.paths.journal, entries));
-    return enterJournal(this.catalogue, entries);
-  }
-
-  /** Takes out of timeline and catalogue what is left of captures that the catalogue has no more, and commits. */
-  forgetRemoved({ keys, digests }: RemovedTraces): void {
-    this.guard(() => {
-      dropUnused(this.catalogue, digests.values());
-      this.segment.sync();
-      // What waits to be written is not in a snapshot yet.
-      this.timelineWriter.commitAlone();
-      using snapshot: TimelineSnapshot = this.timelineWriter.snapshot();
-      this.timelineWriter.remove(lostVisits(this.catalogue, snapshot, keys));
-    });
-    this.commit();
-  }
-
-  commitWhereDue(): void {
-    const end = this.segment.position?.end ?? 0;
-    if (Math.abs(end - (this.committed?.end ?? 0)) > COMMIT_BYTES || this.catalogue.changeCount > this.commitChanges)
-      this.commit();
-  }
-
-  /**
-   * All that was entered is durable when this returns. After a failure nothing is committed any more: a second sync of
-   * what a first one lost would call it durable. Who opens the archive again finds what is there.
-   */
-  commit(): void {
-    this.guard(() => {
-      this.beforeCommit?.();
-      this.segment.sync();
-      this.isTelling = true;
-      this.putPosition();
-      this.catalogue.commit(this.timelineWriter.commitAlone().generation);
-      // Not before: until the catalogue names the new commit, readers need the one that it has named so far.
-      const { isChanged, generation } = this.timelineWriter.compactWhereWorth();
-      if (isChanged) this.catalogue.commit(generation);
-      this.isTelling = false;
-    });
-  }
-
-  /**
-   * Takes back what was written to segments since the last commit, if nothing leads to it, and commits nothing any more. For
-   * who has failed, and has written what is there anyway.
-   */
-  takeBack(error: unknown): void {
-    this.failure ??= { error };
-    if (!this.isTelling) this.segment.takeBack(this.committed);
-  }
-
-  /** Does something after which, if it fails, nothing is committed any more. */
-  guard(action: () => void): void {
-    if (this.failure !== undefined) throw this.failure.error;
-    try {
-      action();
-    } catch (error) {
-      this.failure = { error };
-      throw error;
-    }
-  }
-
-  private putPosition(): void {
-    const { position } = this.segment;
-    if (position !== undefined) this.catalogue.putSegment(position.number, { end: position.end });
-    this.committed = position;
-  }
-
-  /** What was made anew has everything now: it counts from `close` on. */
+  /** What was rebuilt has everything now: it counts from `close` on. */
   complete(): void {
-    invariant(this.state === "unfinished", "only what is made anew becomes complete");
     this.catalogue.setUnfinished(false);
-    this.commit();
-    this.state = "complete";
-  }
-
-  /** Leaves the timeline in the room that it needs; thoroughly, with nothing of what was removed from it. */
-  tidyTimeline(isThorough = false): void {
-    if (this.failure !== undefined || this.state === "unfinished" || this.catalogue.changeCount > 0) return;
-    const { isChanged, generation } = this.timelineWriter.tidy(isThorough);
-    if (isChanged) this.guard(() => this.catalogue.commit(generation));
+    this.commits.commit();
+    this.files.complete();
   }
 
   [Symbol.dispose](): void {
     try {
-      this.tidyTimeline();
+      if (this.files.role !== "rebuilt") this.commits.tidyTimeline();
     } finally {
-      this.closeParts();
-    }
-  }
-
-  private closeParts(): void {
-    this.segment[Symbol.dispose]();
-    this.shelf[Symbol.dispose]();
-    this.timelineWriter[Symbol.dispose]();
-    try {
-      this.closeCatalogue();
-    } finally {
-      this.lock.release();
-    }
-  }
-
-  /** Leaves one catalogue, in the room that it needs. */
-  private closeCatalogue(): void {
-    const { disk, paths, number, state } = this;
-    let isCopied = false;
-    try {
-      isCopied = this.failure === undefined && state !== "unfinished" && this.copy(number + 1);
-    } finally {
-      this.store[Symbol.dispose]();
-    }
-    if (isCopied) installCatalogue(disk, paths, number + 1);
-    else if (state === "complete") installCatalogue(disk, paths, number);
-    if (state === "complete") this.removeOtherTimelines();
-    if (state === "unfinished") this.removeUnfinished();
-  }
-
-  /** The error that ended it is on its way, and tells more than one of this; the next one to open the archive tries again. */
-  private removeUnfinished(): void {
-    const { disk, paths, catalogue } = this;
-    try {
-      removeOtherCatalogues(disk, paths);
-      removeTree(disk, paths.timeline(catalogue.state.timeline));
-    } catch (error) {
-      if (!(error instanceof ArchiveError)) throw error;
-    }
-  }
-
-  /** Whether there is a copy with this number now. Where there is no room for it, all stays as it is. */
-  private copy(number: number): boolean {
-    if (!this.store.isLoose()) return false;
-    try {
-      this.store.copyTo(unfinishedCatalogue(this.paths, number));
-      return true;
-    } catch (error) {
-      if (!(error instanceof ArchiveError)) throw error;
-      removeTree(this.disk, unfinishedCatalogue(this.paths, number));
-      return false;
+      this.segment[Symbol.dispose]();
+      this.shelf[Symbol.dispose]();
+      this.commits[Symbol.dispose]();
+      this.files.close(this.commits.hasFailed);
     }
   }
 }

@@ -1,45 +1,50 @@
 /**
- * Enters records that lie in segments into the catalogue and the timeline. The one way in: for what is added, for what is
- * adopted, for what a crash left unentered, and when everything is made anew.
+ * Enters records that lie in segments into the catalogue, and keeps the timeline in step. The one way in: for what is
+ * added, for what is adopted, for what a crash left unentered, and for a rebuild. What a capture is and stands for may
+ * depend on others; it is looked at again when one of these comes or goes, once for each commit (`settle`). So it does not
+ * matter in which order records come.
  */
-import { type Clock, parseDigest } from "../../base/index.ts";
+import { parseDigest } from "../../base/index.ts";
+import { isNotModified, referenceOf } from "../../dedup/index.ts";
 import { type CaptureFacts, factsOf, type RecordFacts } from "../../pipeline/index.ts";
 import type { TimelineWriter } from "../../temporal/index.ts";
 import {
+  archiveKey,
   type CaptureKey,
+  captureKey,
+  FIRST_MS,
+  idMark,
+  LAST_MS,
+  markIn,
+  recordMark,
   timeOf,
-  urlHash,
-  urlOf,
-  waitForCapture,
-  waitForClaim,
-  waitForUrl,
+  urlKeyOf,
+  waitForId,
+  waitForRequest,
+  waitForSecond,
 } from "../catalogue/capture-key.ts";
 import {
-  archiveKey,
   type CaptureKind,
   type CaptureRow,
   DIGEST_HALF,
-  halfOf,
-  isSameRecord,
+  Flag,
+  has,
+  isHolder,
+  type Payload,
   type RecordPlace,
-  recordMark,
+  type RowRequest,
 } from "../catalogue/capture-row.ts";
-import { type Catalogue } from "../catalogue/catalogue.ts";
-import { type Framing } from "../catalogue/catalogue-keys.ts";
-import { UNKNOWN_DIGEST } from "../catalogue/catalogue-view.ts";
-import { type Content, contentIdentity, encodeContent } from "../catalogue/content.ts";
-import type { JournalEntry } from "../journal/journal.ts";
-import { recordRemovalMark, removalMark } from "../journal/removal-mark.ts";
-import type { RecordShelf } from "../segments/segments.ts";
-import { headerPlace } from "./revisit-header.ts";
-import {
-  type Asking,
-  isHeadless,
-  type Patience,
-  type Resolved,
-  RevisitOriginals,
-  referredTime,
-} from "./revisit-original.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { latin1, Table } from "../catalogue/catalogue-keys.ts";
+import type { FoundCapture } from "../catalogue/catalogue-view.ts";
+import { factsLeft, type RemovedFacts, removedRow } from "../catalogue/removed-row.ts";
+import { classOf } from "../catalogue/visit-class.ts";
+import { type RecordShelf, readable } from "../segments/segments.ts";
+import { Neighbours } from "./neighbours.ts";
+import { type Asking, Originals, type Resolution } from "./originals.ts";
+import { Payloads, sha1Of } from "./payloads.ts";
+import { answersTo, isSameRequest, joinRequests, looseRequest, requestsOf } from "./requests.ts";
+import { VisitChanges } from "./visit-changes.ts";
 
 /** Where a record went, and what stands around it. */
 export interface EnteredPlace {
@@ -47,6 +52,8 @@ export interface EnteredPlace {
   readonly place: RecordPlace;
   readonly before: number;
   readonly source: number;
+  /** What the requests right before it tell. */
+  readonly request: RowRequest | undefined;
 }
 
 /** Before the web was archived. */
@@ -55,353 +62,372 @@ const DAY_MS = 86_400_000;
 
 export class Indexer {
   private readonly catalogue: Catalogue;
-  private readonly timeline: TimelineWriter;
   private readonly shelf: RecordShelf;
-  private readonly clock: Clock;
-  private readonly originals: RevisitOriginals;
+  private readonly originals: Originals;
+  private readonly payloads: Payloads;
+  private readonly neighbours: Neighbours;
+  private readonly changes: VisitChanges;
+  /** Revisits to look at again, ids that revisits ask for, and captures with the ids of requests that they name. */
+  private woken = new Set<CaptureKey>();
+  private asked = new Set<string>();
+  private naming = new Map<CaptureKey, readonly string[]>();
 
-  constructor(catalogue: Catalogue, timeline: TimelineWriter, shelf: RecordShelf, clock: Clock) {
+  constructor(catalogue: Catalogue, shelf: RecordShelf) {
     this.catalogue = catalogue;
-    this.timeline = timeline;
     this.shelf = shelf;
-    this.clock = clock;
-    this.originals = new RevisitOriginals(catalogue, shelf);
+    this.originals = new Originals(catalogue, shelf);
+    this.payloads = new Payloads(catalogue, this.woken);
+    this.neighbours = new Neighbours(catalogue, shelf, this.originals);
+    this.changes = new VisitChanges(catalogue);
   }
 
-  /** Whether what is not known of a record yet may still become known by others. */
-  get isWaiting(): boolean {
-    return this.originals.patience === "entering";
+  /** The capture that this record is, if it is there or was removed; and all others of its moment. */
+  find(facts: RecordFacts): { readonly there: FoundCapture[]; readonly same: FoundCapture | undefined } {
+    const there = this.catalogue.at(archiveKey(facts.uri), facts.timeMs ?? 0);
+    return { there, same: there.find((found) => isSame(found, facts)) };
   }
 
-  /** The first half of the digest of a capture's payload, as far as it is known. */
-  digestOf(facts: RecordFacts): Buffer | undefined {
-    const { sha256 } = facts.capture!;
-    if (sha256 !== undefined) return halfOf(sha256);
-    return this.originals.find({ capture: facts.capture!, key: archiveKey(facts.uri), timeMs: facts.timeMs ?? 0 })
-      ?.digest;
+  /** Whether a record is one that the archive has, or has better: with its payload, instead of a revisit in its place. */
+  isKnown(facts: RecordFacts, { same }: ReturnType<Indexer["find"]>): boolean {
+    return same !== undefined && !has(same.row, Flag.removed) && worthOf(same.row.kind) >= worthOf(kindOf(facts));
   }
 
-  /** Whether the capture was taken out of the archive before. Of one that waits for its payload that turns out later. */
-  isRemoved(facts: RecordFacts): boolean {
-    const { catalogue } = this;
-    const mark = this.removalOf(facts);
-    if (mark === undefined) return false;
-    const { sha256, isOurs, claim } = facts.capture!;
-    // What others' revisits stand for may not have been known then, or was made out by what is not there any more.
-    const isVague = sha256 === undefined && isOurs !== true;
-    if (isVague && (claim === undefined || catalogue.isRemoved(mark, UNKNOWN_DIGEST))) return true;
-    const digest = this.digestOf(facts);
-    if (digest !== undefined) return catalogue.isRemoved(mark, digest);
-    return !this.isWaiting && this.isRemovedUnknown(facts, mark);
+  /** Enters a capture, in the place of `same` where that is there; the key it has then. */
+  enter(facts: RecordFacts, entered: EnteredPlace, { there, same }: ReturnType<Indexer["find"]>): CaptureKey {
+    const urlKey = archiveKey(facts.uri);
+    const key = same?.key ?? this.freeKey(urlKey, facts, there);
+    const loose = requestsOf(this.catalogue, urlKey, facts);
+    const request = joinRequests(joinRequests(entered.request, loose), same?.row.request);
+    const row = this.rowOf(facts, { ...entered, request }, urlKey);
+    if (facts.with !== undefined && !isSettled(row)) this.naming.set(key, facts.with);
+    this.put(key, same?.row, row, there.length === 0);
+    if (same !== undefined) this.catalogue.markLoose(same.row.place.segment);
+    if (facts.capture!.sha256 === undefined) this.resolve(key, facts);
+    else if (entered.kind === "replaced") this.payloads.claimFor(facts, row.payload!);
+    else if (isHolder(row)) this.payloads.hold(facts, entered.place);
+    if (this.catalogue.isAsked(markIn(key).slice(0, 4))) this.catalogue.addById(markIn(key).slice(0, 4), key);
+    return key;
   }
 
-  /** Whether a record was removed that nothing tells the payload of: itself, and not another one of its id. */
-  private isRemovedUnknown(facts: RecordFacts, mark: Buffer): boolean {
-    const { catalogue } = this;
-    return (
-      catalogue.isRemoved(mark, UNKNOWN_DIGEST) ||
-      catalogue.isRemoved(recordRemovalMark(mark, markOf(facts)), undefined)
-    );
-  }
-
-  /** Its mark, where a capture with that mark was removed. As long as nothing was ever written to the journal, none was. */
-  private removalOf({ uri, timeMs = 0, id }: RecordFacts): Buffer | undefined {
-    if (this.catalogue.state.journal === 0) return undefined;
-    const mark = removalMark(archiveKey(uri), timeMs, id);
-    return this.catalogue.isRemoved(mark, undefined) ? mark : undefined;
-  }
-
-  /** Enters a capture; the key it has then. */
-  enter(facts: RecordFacts, entered: EnteredPlace): CaptureKey {
-    const { catalogue } = this;
-    const capture = facts.capture!;
-    const key = archiveKey(facts.uri);
+  private freeKey(urlKey: string, facts: RecordFacts, there: readonly FoundCapture[]): CaptureKey {
     const timeMs = facts.timeMs ?? 0;
-    const captureKey = catalogue.freeKey(urlHash(key), timeMs);
-    const { kind, place, before, source } = entered;
+    const key = captureKey(urlKey, timeMs, markOf(facts));
+    return there.every((found) => found.key !== key) ? key : captureKey(urlKey, timeMs, otherMarkOf(facts));
+  }
+
+  private rowOf(facts: RecordFacts, entered: EnteredPlace, urlKey: string): CaptureRow {
+    const capture = facts.capture!;
+    const { kind, place, before, source, request } = entered;
+    const url = facts.uri ?? "";
+    const payload = payloadIn(facts);
+    const flags = this.flagsOf(facts, source, urlKey);
+    const { status, mime, location } = (flags & Flag.headless) === 0 ? capture : ({} as CaptureFacts);
     const row: CaptureRow = {
-      kind,
-      place,
-      before,
-      source,
-      after: 0,
-      mark: markOf(facts),
-      digest: capture.sha256 === undefined ? undefined : this.digestOf(facts),
-      lies: capture.lies === true,
-      oddDate: isOddDate(facts.timeMs, this.clock.now()),
+      ...{ url, kind, class: "state", flags, status, mime, location, request },
+      payload: (flags & Flag.notModified) === 0 ? payload : undefined,
+      claim: payload === undefined ? undefined : otherClaim(facts),
+      etag: capture.etag,
+      lastModified: capture.lastModified,
+      ...{ source, place, before, after: 0 },
     };
-    if (capture.sha256 !== undefined) this.enterPayload(captureKey, key, facts, row);
-    else this.enterRevisit(captureKey, key, facts, row);
-    return captureKey;
+    return { ...row, class: classOf(row) };
   }
 
-  /** One that has its payload with it, or had when it came and is a revisit of ours now. */
-  private enterPayload(captureKey: CaptureKey, key: string, facts: RecordFacts, row: CaptureRow): void {
-    const { catalogue } = this;
-    const capture = facts.capture!;
-    catalogue.addCapture(captureKey, row);
-    this.visit(key, timeOf(captureKey), {
-      url: facts.uri ?? "",
-      capture,
-      sha256: capture.sha256!,
-      payloadSize: capture.payloadSize!,
-    });
-    if (row.kind === "replaced") this.enterClaim(claimsOf(capture)[1], row.digest!);
-    else this.enterOriginal(facts, row.place);
-    this.resolveWaiting(key, timeOf(captureKey), claimsOf(capture));
-  }
-
-  /** Enters the record as one that holds a payload. */
-  enterOriginal(facts: RecordFacts, place: RecordPlace): void {
-    const { catalogue } = this;
-    const capture = facts.capture!;
-    const bytes = Buffer.from(capture.sha256!, "hex");
-    const digest = bytes.subarray(0, DIGEST_HALF);
-    const framing: Framing = capture.framing ?? "plain";
-    const isWhole = capture.truncated !== true && capture.segmented !== true && capture.payloadSize! > 0;
-    // What does not hold its checksum is kept, but nothing is to rely on it.
-    const isReferable = isWhole && facts.damaged === undefined && facts.date !== undefined && facts.uri !== undefined;
-    const there = catalogue.original(digest, framing);
-    // One that can be referred to is better than one that cannot.
-    if (there === undefined || (!there.isReferable && isReferable)) {
-      const digestRest = bytes.subarray(DIGEST_HALF);
-      catalogue.putOriginal(digest, framing, { place, payloadSize: capture.payloadSize!, digestRest, isReferable });
-    }
-    this.enterClaim(claimsOf(capture)[1], digest);
-  }
-
-  private enterClaim(claim: string | undefined, digest: Buffer): void {
-    if (claim !== undefined && this.catalogue.digestOf(claim) === undefined) this.catalogue.putClaim(claim, digest);
-  }
-
-  /** The same for one whose capture was removed: what refers to it must still find it. */
-  enterRemoved(facts: RecordFacts, place: RecordPlace): void {
-    const capture = facts.capture!;
-    const [key, timeMs] = [archiveKey(facts.uri), facts.timeMs ?? 0];
-    if (capture.sha256 !== undefined) {
-      this.enterOriginal(facts, place);
-      this.resolveWaiting(key, timeMs, claimsOf(capture));
-      return;
-    }
-    const resolved = this.originals.find({ capture, key, timeMs });
-    if (resolved !== undefined) this.resolveWaiting(key, timeMs, this.provenClaims(capture, resolved));
-  }
-
-  private enterRevisit(captureKey: CaptureKey, key: string, facts: RecordFacts, row: CaptureRow): void {
-    const { catalogue } = this;
-    const resolved = this.originals.find(this.asking(captureKey, key, facts, row));
-    catalogue.addCapture(captureKey, row);
-    if (resolved !== undefined) {
-      this.settleRevisit(captureKey, key, facts, row, resolved);
-      this.resolveWaiting(key, timeOf(captureKey), this.provenClaims(facts.capture!, resolved));
-      return;
-    }
-    catalogue.count({ pending: 1 });
-    if (!this.originals.mustWait(facts.capture!)) this.addWaits(captureKey, facts);
-  }
-
-  private asking(captureKey: CaptureKey, key: string, { capture }: RecordFacts, row: CaptureRow): Asking {
-    return { capture: capture!, key, timeMs: timeOf(captureKey), entered: { key: captureKey, row } };
-  }
-
-  private addWaits(captureKey: CaptureKey, { uri, capture }: RecordFacts): void {
-    for (const wait of waitsOf(capture!, archiveKey(uri))) this.catalogue.addPending(wait, captureKey);
-  }
-
-  private settleRevisit(
-    captureKey: CaptureKey,
-    key: string,
-    facts: RecordFacts,
-    row: CaptureRow,
-    resolved: Resolved,
-  ): void {
-    const capture = facts.capture!;
-    const { digest, original } = resolved;
-    const { refersTo } = capture;
-    this.catalogue.putCapture(captureKey, { ...row, digest });
-    const before = this.catalogue.capturesBefore(urlHash(key), timeOf(captureKey));
-    const told = isHeadless(capture)
-      ? { ...capture, ...this.httpOf(headerPlace(this.catalogue, { digest, row, refersTo }, before)!) }
-      : capture;
-    const sha256 = Buffer.concat([digest, original.digestRest]).toString("hex");
-    this.visit(key, timeOf(captureKey), {
-      url: facts.uri ?? "",
-      capture: told,
+  private flagsOf(facts: RecordFacts, source: number, urlKey: string): number {
+    const {
       sha256,
-      payloadSize: original.payloadSize,
-    });
-  }
-
-  /** The record that a revisit of ours stands for had a digest that others may refer to; it is entered if it is true. */
-  private provenClaims({ claim, isOurs }: CaptureFacts, resolved: Resolved): string[] {
-    if (isOurs !== true || claim === undefined || parseDigest(claim)?.algorithm === "sha256") return [];
-    if (this.catalogue.digestOf(claim) !== undefined || this.originals.fitOf(resolved, claim) !== "proven") return [];
-    this.enterClaim(claim, resolved.digest);
-    return [claim];
-  }
-
-  private visit(
-    key: string,
-    timeMs: number,
-    visited: { url: string; capture: CaptureFacts; sha256: string; payloadSize: number },
-  ): void {
-    const { url, capture, sha256, payloadSize } = visited;
-    const { status, mime, location } = capture;
-    const content: Content = { url, status, mime, sha256, payloadSize };
-    this.timeline.insert(key, timeMs, encodeContent(key, content, location), contentIdentity(status, location, sha256));
-  }
-
-  /** Status, media type and redirect that a record tells. */
-  private httpOf(place: RecordPlace): Pick<CaptureFacts, "status" | "mime" | "location"> {
-    const { status, mime, location } = this.factsAt(place).capture ?? {};
-    return { status, mime, location };
-  }
-
-  /** Revisits that came before what they refer to; and those that wait for one of them. */
-  private resolveWaiting(key: string, timeMs: number, claims: readonly string[]): void {
-    const { catalogue } = this;
-    if (catalogue.state.pending === 0) return;
-    this.settleAll(new Set([...claims.map(waitForClaim), ...waitsForCapture(key, timeMs)]));
-  }
-
-  private settleAll(waits: Set<string>): void {
-    const { catalogue } = this;
-    // One that is put in while it is being looked at comes up once more.
-    for (const wait of waits) {
-      waits.delete(wait);
-      const waiting = catalogue.pending(wait);
-      if (waiting.length === 0) continue;
-      const left = waiting.filter((captureKey) => !this.settlePending(captureKey, waits));
-      catalogue.clearPending(wait);
-      for (const captureKey of left) catalogue.addPending(wait, captureKey);
-    }
-  }
-
-  /**
-   * Resolves what waited until everything was there: what may mean others that wait, behind those; then what tells which
-   * capture it means; then, in the order of times, what does not. All must have been committed; `afterEach` may do so again.
-   */
-  resolvePatient(afterEach: () => void, journal: () => Iterable<JournalEntry>): void {
-    let left: readonly CaptureKey[] = [...this.catalogue.allCaptures()].flatMap(({ key, row }) =>
-      row.digest === undefined ? key : [],
+      status,
+      profile,
+      isOurs,
+      wasResource,
+      hasHttp,
+      lies,
+      truncated,
+      segmented,
+      short,
+      wholeRange,
+      location,
+    } = facts.capture!;
+    const isRevisit = facts.type === "revisit" && isOurs !== true;
+    const is304 = isRevisit ? isNotModified({ profile, status }) : status === 304;
+    const isHeadless = is304 || (isRevisit && hasHttp !== true);
+    const isSilent = is304 && (!isRevisit || referenceOf(facts.capture!).kind === "silent");
+    const tellsItself = isHeadless
+      ? 0
+      : (wholeRange === true ? Flag.wholeRange : 0) | (isToSelf(urlKey, facts.uri, status, location) ? Flag.toSelf : 0);
+    const isCutOff = sha256 !== undefined && !is304 && (truncated === true || segmented === true || short === true);
+    return (
+      (lies === true ? Flag.lies : 0) |
+      (this.isOddDate(facts.timeMs, source) ? Flag.oddDate : 0) |
+      (isCutOff ? Flag.cutOff : 0) |
+      (is304 ? Flag.notModified : 0) |
+      (isHeadless ? Flag.headless : 0) |
+      (isSilent ? Flag.silent : 0) |
+      (isRevisit && profile === "unknown" ? Flag.unread : 0) |
+      (facts.timeMs === undefined ? Flag.undated : 0) |
+      (facts.type === "resource" || wasResource === true ? Flag.resource : 0) |
+      tellsItself
     );
-    if (this.catalogue.state.journal > 0) this.originals.recall(new Set(left.map(urlOf)), journal());
-    for (const patience of ["careful", "telling", "none"] as const) left = this.settleEach(left, patience, afterEach);
-    for (const key of left) {
-      const row = this.catalogue.capture(key)!;
-      const facts = this.factsAt(row.place);
-      const mark = this.removalOf(facts);
-      const isRemoved = mark !== undefined && this.isRemovedUnknown(facts, mark);
-      if (isRemoved || this.isTwice(key, facts, row)) this.catalogue.removeCapture(key);
-      else if (facts.capture!.isOurs !== true) this.addWaits(key, facts);
-      afterEach();
+  }
+
+  private isOddDate(timeMs: number | undefined, source: number): boolean {
+    if (timeMs === undefined) return false;
+    const addedMs = this.catalogue.source(source)?.addedMs ?? timeMs;
+    return timeMs < EARLIEST_MS || timeMs > addedMs + DAY_MS;
+  }
+
+  /** A record whose capture was removed: revisits that we wrote may need its payload all the same. */
+  enterRemoved(facts: RecordFacts, place: RecordPlace, removed: CaptureRow): void {
+    const { sha256 } = facts.capture!;
+    if (sha256 === undefined) return;
+    // Not where nobody had it any more when it went, or later.
+    if (removed.source > this.catalogue.dropped(Buffer.from(sha256, "hex").subarray(0, DIGEST_HALF)))
+      this.payloads.offer(facts, place);
+  }
+
+  /** Takes a capture out; a row stays that says that there was one. Whether nobody has its payload any more. */
+  remove({ key, row }: FoundCapture, entry: number): boolean {
+    this.catalogue.markLoose(row.place.segment);
+    this.put(key, row, removedRow(row.url, factsLeft(row), entry), false);
+    return row.payload !== undefined && isHolder(row) && this.payloads.release(row, entry);
+  }
+
+  /** The same for one that the archive does not have, by what the journal says. */
+  enterRemovedRow(key: CaptureKey, url: string, left: RemovedFacts, entry: number): void {
+    this.put(key, this.catalogue.capture(key), removedRow(url, left, entry), false);
+  }
+
+  /** Forgets payloads that were only offered, and that nobody wanted. */
+  dropUnheld(digests: Iterable<Buffer>): void {
+    for (const digest of digests) this.payloads.dropUnheld(digest);
+  }
+
+  /** A removed capture may come back. */
+  readmit(key: CaptureKey, row: CaptureRow): void {
+    this.put(key, row, undefined, false);
+  }
+
+  /** Records right behind a capture that belong to it, and what a request among them tells. */
+  extend(key: CaptureKey, bytes: number, request?: RowRequest): void {
+    const row = this.catalogue.capture(key);
+    if (row === undefined || has(row, Flag.removed)) return;
+    if (request === undefined) {
+      this.catalogue.putCapture(key, row, { ...row, after: row.after + bytes });
+      return;
     }
+    this.answer({ key, timeMs: timeOf(key), row: { ...row, after: row.after + bytes } }, request, row);
   }
 
-  /** Those that wait on. */
-  private settleEach(keys: readonly CaptureKey[], patience: Patience, afterEach: () => void): readonly CaptureKey[] {
-    this.originals.patience = patience;
-    let left = keys;
-    for (let before = left.length + 1; left.length < before; ) {
-      before = left.length;
-      left = left.filter((key) => {
-        const waits = new Set<string>();
-        const isSettled = this.settlePending(key, waits);
-        this.settleAll(waits);
-        afterEach();
-        return !isSettled;
-      });
-    }
-    return left;
+  /** What a request tells of a capture. Whether that was not known. */
+  answer({ key, row }: FoundCapture, request: RowRequest, before = row): boolean {
+    const joined = joinRequests(row.request, request);
+    const isNew = !isSameRequest(joined, row.request);
+    if (!isNew && row === before) return false;
+    const next = { ...row, request: joined };
+    this.put(key, before, { ...next, class: classOf(next) }, false);
+    return isNew;
   }
 
-  private factsAt(place: RecordPlace): RecordFacts {
-    return this.shelf.read(place, (record) => factsOf(record, "", () => {}));
+  /** A request that does not stand beside its answer. */
+  enterRequest(note: RecordFacts): void {
+    const loose = looseRequest(note);
+    if (loose === undefined) return;
+    this.catalogue.addRequest(loose);
+    const captures = this.catalogue.visits(archiveKey(loose.uri), FIRST_MS, LAST_MS);
+    for (const found of [...answersTo(this.catalogue, captures, loose, this.naming)]) this.answer(found, loose);
   }
 
-  /** Whether it waits no longer; what waits for it may come to an end then too. */
-  private settlePending(captureKey: CaptureKey, waits: Set<string>): boolean {
+  /** The only way in which captures change: whoever depends on it is looked at again. */
+  private put(key: CaptureKey, before: CaptureRow | undefined, row: CaptureRow | undefined, isFirst: boolean): void {
     const { catalogue } = this;
-    const row = catalogue.capture(captureKey);
-    if (row === undefined || row.digest !== undefined) return true;
-    const facts = this.factsAt(row.place);
-    const key = archiveKey(facts.uri);
-    const resolved = this.originals.find(this.asking(captureKey, key, facts, row));
-    if (resolved === undefined) return false;
-    for (const wait of waitsForCapture(key, timeOf(captureKey))) waits.add(wait);
-    for (const claim of this.provenClaims(facts.capture!, resolved)) waits.add(waitForClaim(claim));
-    const { digest } = resolved;
-    const mark = this.removalOf(facts);
-    if ((mark !== undefined && catalogue.isRemoved(mark, digest)) || this.isTwice(captureKey, facts, row, digest)) {
-      catalogue.removeCapture(captureKey);
-      return true;
+    this.changes.touch(key, isFirst);
+    catalogue.putCapture(key, before, row);
+    if (catalogue.state.waiting > 0) {
+      this.wake(Table.waiting, waitForSecond(urlKeyOf(key), timeOf(key)));
+      this.wake(Table.waiting, waitForId(markIn(key).slice(0, 4)));
     }
-    this.settleRevisit(captureKey, key, facts, row, resolved);
-    catalogue.count({ pending: -1 });
-    return true;
+    if (catalogue.state.headless === 0) return;
+    for (const payload of [before?.payload, row?.payload]) {
+      if (payload !== undefined) this.wake(Table.headless, latin1(payload.sha256.subarray(0, DIGEST_HALF)));
+    }
   }
 
-  /**
-   * Whether another capture is of the same record, and this one is not needed beside it: as long as both wait, the earlier
-   * one counts. What lies in a file of others may go with it, and what stands around a record belongs to its capture.
-   */
-  private isTwice(captureKey: CaptureKey, { uri }: RecordFacts, own: CaptureRow, digest?: Buffer): boolean {
+  private wake(table: number, under: string): void {
+    for (const key of this.catalogue.listed(table, under)) this.woken.add(key);
+  }
+
+  /** Makes everything that depends on others what it has to be, and tells the timeline. To be called before a commit. */
+  settle(timeline: TimelineWriter): void {
+    this.nameRequests();
+    this.listAsked();
+    while (this.woken.size > 0) {
+      const [key] = this.woken;
+      this.woken.delete(key!);
+      const row = this.catalogue.capture(key!);
+      if (row !== undefined && (row.kind === "revisit" || row.kind === "replaced") && !has(row, Flag.removed))
+        this.resolveAgain(key!, row.place);
+      this.listAsked();
+    }
+    this.neighbours.settle(this.changes.spans(), (found, row) => this.put(found.key, found.row, row, false));
+    this.changes.apply(timeline);
+  }
+
+  /** Captures that name records that are not there yet: they may be requests. */
+  private nameRequests(): void {
+    for (const [key, ids] of this.naming) {
+      const row = this.catalogue.capture(key);
+      if (row === undefined || isSettled(row)) continue;
+      for (const id of ids) this.catalogue.addWaiting(waitForRequest(id), key);
+    }
+    this.naming = new Map();
+  }
+
+  /** Ids that are asked for without a URL are looked for once, in all captures; from then on they are listed. */
+  private listAsked(): void {
+    if (this.asked.size === 0) return;
+    const marks = this.asked;
+    this.asked = new Set();
+    for (const { key } of this.catalogue.allCaptures()) {
+      const mark = markIn(key).slice(0, 4);
+      if (!marks.has(mark)) continue;
+      this.catalogue.addById(mark, key);
+      this.wake(Table.waiting, waitForId(mark));
+    }
+  }
+
+  /** One that cannot be read, in an adopted file that is away, stays what it was. */
+  private resolveAgain(key: CaptureKey, place: RecordPlace): void {
+    const facts = readable(() => this.shelf.read(place, (record) => factsOf(record, "", () => {})));
+    if (facts?.capture !== undefined) this.resolve(key, facts);
+  }
+
+  /** Finds out what a revisit stands for. */
+  private resolve(key: CaptureKey, facts: RecordFacts): void {
     const { catalogue } = this;
-    const isEnough = ({ place, before, after }: CaptureRow) =>
-      catalogue.segment(place.segment)?.adopted === undefined && before + after >= own.before + own.after;
-    const there = catalogue.capturesAt(urlHash(archiveKey(uri)), timeOf(captureKey));
-    return there.some(({ key, row }) => {
-      if (key === captureKey || !isEnough(row)) return false;
-      if (digest !== undefined) return isSameRecord(row, own.mark, digest);
-      return key < captureKey && row.digest === undefined && row.mark.equals(own.mark);
-    });
+    const row = catalogue.capture(key)!;
+    if (has(row, Flag.silent)) return;
+    const capture = facts.capture!;
+    const reference = referenceOf(capture);
+    const asking: Asking = {
+      key,
+      reference,
+      isHeadless: has(row, Flag.headless),
+      isOurs: row.kind === "replaced",
+    };
+    this.ask(reference);
+    const resolution = this.originals.resolve(asking);
+    for (const wait of resolution.waits) catalogue.addWaiting(wait, key);
+    const next = this.resolved(key, row, facts, resolution);
+    if (isSameRow(row, next)) return;
+    this.put(key, row, next, false);
+    if (row.kind !== "replaced" || next.payload === undefined) return;
+    this.payloads.claimFor(facts, next.payload);
   }
 
-  /** Lets a revisit wait that has its payload, which it must not have; the key that it is filed under. */
-  unsettle(captureKey: CaptureKey): string {
-    const row = this.catalogue.capture(captureKey)!;
-    const facts = this.factsAt(row.place);
-    this.catalogue.putCapture(captureKey, { ...row, digest: undefined });
-    this.catalogue.count({ pending: 1 });
-    this.addWaits(captureKey, facts);
-    return archiveKey(facts.uri);
+  private ask(reference: ReturnType<typeof referenceOf>): void {
+    if (reference.kind === "unread" || reference.kind === "silent") return;
+    if (reference.id === undefined || reference.capture !== undefined) return;
+    const mark = idMark(reference.id);
+    if (this.catalogue.ask(mark)) this.asked.add(mark);
   }
 
-  /** Records right behind a capture that belong to it. */
-  extend(captureKey: CaptureKey, bytes: number): void {
-    const row = this.catalogue.capture(captureKey);
-    if (row !== undefined) this.catalogue.putCapture(captureKey, { ...row, after: row.after + bytes });
+  private resolved(key: CaptureKey, row: CaptureRow, facts: RecordFacts, resolution: Resolution): CaptureRow {
+    const { payload, isByDigest, header } = resolution;
+    const flags = isByDigest && payload !== undefined ? row.flags | Flag.byDigest : row.flags & ~Flag.byDigest;
+    let next: CaptureRow = { ...row, payload, flags, claim: claimBeside(facts, payload) };
+    if (has(row, Flag.headless)) {
+      const { status, mime, location, isWholeRange = false } = header ?? {};
+      const isSelf = isToSelf(urlKeyOf(key), facts.uri, status, location);
+      const own = flags & ~(Flag.wholeRange | Flag.toSelf);
+      const told = own | (isWholeRange ? Flag.wholeRange : 0) | (isSelf ? Flag.toSelf : 0);
+      next = { ...next, status, mime, location, flags: told };
+    }
+    return { ...next, class: classOf(next) };
   }
 }
 
-/** A record and the revisit that takes its place have the same: what the header says of the payload is kept. */
-export function markOf({ id, capture }: RecordFacts): Buffer {
-  const { claim, sha256 } = capture!;
-  return recordMark(id, claim ?? (sha256 === undefined ? undefined : `sha256:${sha256}`));
+/** What a record is a capture as, that was not made a revisit here. */
+export function kindOf({ type, capture }: RecordFacts): CaptureKind {
+  return capture!.isOurs === true ? "replaced" : (type as "response" | "resource" | "revisit");
 }
 
-/** Digests by which a revisit may refer to a payload; the first is ours, the other one's own, if it is true. */
-function claimsOf({ sha256, claim, lies, claimsStored }: CaptureFacts): string[] {
-  const isTrue = claim !== undefined && lies !== true && claimsStored !== true;
-  return isTrue && claim !== `sha256:${sha256!}` ? [`sha256:${sha256!}`, claim] : [`sha256:${sha256!}`];
+function worthOf(kind: CaptureKind): number {
+  return kind === "revisit" ? 1 : kind === "replaced" ? 2 : 3;
 }
 
-/** What a revisit waits for that this capture puts an end to, whatever it held. */
-function waitsForCapture(key: string, timeMs: number): string[] {
-  return [waitForCapture(key, timeMs), waitForUrl(key)];
+/**
+ * By what a record is known beside its URL key and its time: its id, its URL, its HTTP header, and what it says of its
+ * payload. A record and the revisit that takes its place have the same.
+ */
+export function markOf({ id, uri, type, capture }: RecordFacts): string {
+  const { claim, sha256, lies, head, truncated } = capture!;
+  const own = sha256 === undefined ? undefined : `sha256:${sha256}`;
+  const told = lies === true ? own : (claim ?? own);
+  const isCut = truncated === true && type !== "revisit";
+  return recordMark(id, `${told ?? ""} ${head ?? ""} ${isCut ? "cut" : ""} ${uri ?? ""}`);
 }
 
-/** One that tells nothing of what it refers to waits for any capture of its own URL. */
-function waitsOf(capture: CaptureFacts, key: string): string[] {
-  const { claim, refersTo } = capture;
-  const waits: string[] = [];
-  if (claim !== undefined) waits.push(waitForClaim(claim));
-  const timeMs = refersTo?.date === undefined ? undefined : referredTime(capture, refersTo.date);
-  if (refersTo?.uri !== undefined && timeMs !== undefined) waits.push(waitForCapture(archiveKey(refersTo.uri), timeMs));
-  if (waits.length === 0) waits.push(waitForUrl(key));
-  return waits;
+/** That of a capture whose mark is taken by one with another payload: somebody made two with one digest. */
+function otherMarkOf({ id, capture }: RecordFacts): string {
+  return recordMark(id, `another ${capture!.sha256 ?? ""}`);
 }
 
-function isOddDate(timeMs: number | undefined, nowMs: number): boolean {
-  return timeMs === undefined || timeMs < EARLIEST_MS || timeMs > nowMs + DAY_MS;
+/** One that has its payload is not one with another, though all else be equal. */
+function isSame({ key, row }: FoundCapture, facts: RecordFacts): boolean {
+  const mark = markIn(key);
+  if (mark !== markOf(facts)) return mark === otherMarkOf(facts);
+  const { sha256 } = facts.capture!;
+  if (sha256 === undefined || row.payload === undefined || !isHolder(row)) return true;
+  return row.payload.sha256.toString("hex") === sha256;
+}
+
+function isSameRow(one: CaptureRow, other: CaptureRow): boolean {
+  return (
+    one.flags === other.flags &&
+    one.class === other.class &&
+    one.status === other.status &&
+    one.mime === other.mime &&
+    one.location === other.location &&
+    one.claim === other.claim &&
+    (one.payload === other.payload ||
+      (other.payload !== undefined && one.payload?.sha256.equals(other.payload.sha256) === true))
+  );
+}
+
+function payloadIn({ capture }: RecordFacts): Payload | undefined {
+  const { sha256, payloadSize = 0 } = capture!;
+  return sha256 === undefined
+    ? undefined
+    : { sha256: Buffer.from(sha256, "hex"), sha1: sha1Of(capture!), size: payloadSize };
+}
+
+/** Whether no other request could tell anything more that matters. */
+function isSettled({ request, flags }: CaptureRow): boolean {
+  return request?.method === "GET" && (request.isConditional || (flags & Flag.notModified) === 0);
+}
+
+/** The digest in the header, where it is neither of ours. */
+function otherClaim({ capture }: RecordFacts): string | undefined {
+  const { claim, lies, sha1 } = capture!;
+  if (claim === undefined) return undefined;
+  const isOurs = lies !== true && (sha1 === undefined || claim.startsWith("sha256:"));
+  return isOurs ? undefined : claim;
+}
+
+/** The digest in the header of a revisit, where it is neither of those of its payload. */
+function claimBeside({ capture }: RecordFacts, payload: Payload | undefined): string | undefined {
+  const digest = capture!.claim === undefined ? undefined : parseDigest(capture!.claim);
+  const { algorithm } = digest ?? {};
+  const own = algorithm === "sha256" || algorithm === "sha1" ? payload?.[algorithm] : undefined;
+  return own?.toString("hex") === digest?.hex ? undefined : capture!.claim;
+}
+
+/** Whether a redirect leads to the URL that it comes from. */
+function isToSelf(urlKey: string, uri: string | undefined, status = 0, location?: string): boolean {
+  if (location === undefined || uri === undefined || status < 300 || status > 399 || status === 304) return false;
+  try {
+    return archiveKey(new URL(location, uri).href) === urlKey;
+  } catch {
+    return false;
+  }
 }

@@ -2,15 +2,15 @@
  * Enters the records of a segment that lies there already: what a crash left unentered, an adopted file, or all of them
  * when everything is made anew. Records that stand right around a capture and belong to it are noted with it.
  */
-import { ArchiveError, type Warning } from "../../base/index.ts";
 import type { RecordFacts } from "../../pipeline/index.ts";
-import { type CaptureKey, urlHash } from "../catalogue/capture-key.ts";
-import { archiveKey, halfOf, isSameRecord, noteHash } from "../catalogue/capture-row.ts";
-import { type Catalogue } from "../catalogue/catalogue.ts";
-import { belongsTo, type Named } from "../segments/companions.ts";
+import { type CaptureKey, noteHash } from "../catalogue/capture-key.ts";
+import { type CaptureRow, Flag, halfOf, has, type RecordPlace } from "../catalogue/capture-row.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { belongsTo } from "../segments/companions.ts";
 import type { RecordShelf } from "../segments/segments.ts";
 import { sourceIn, sourceNumberOf } from "../segments/source-record.ts";
-import { type Indexer, markOf } from "./indexer.ts";
+import { type Indexer, kindOf } from "./indexer.ts";
+import { joinRequests, requestFor } from "./requests.ts";
 
 export interface EntryCounts {
   captures: number;
@@ -23,7 +23,6 @@ export interface EntryParts {
   readonly catalogue: Catalogue;
   readonly indexer: Indexer;
   readonly shelf: RecordShelf;
-  readonly onWarning: (warning: Warning) => void;
 }
 
 export class SegmentEntry {
@@ -33,18 +32,16 @@ export class SegmentEntry {
   private readonly catalogue: Catalogue;
   private readonly indexer: Indexer;
   private readonly shelf: RecordShelf;
-  private readonly onWarning: (warning: Warning) => void;
   private readonly segment: number;
   private source: number;
   /** Records that are no captures, right before what comes next. */
   private held: RecordFacts[] = [];
-  private last: { readonly named: Named; readonly key: CaptureKey; end: number } | undefined;
+  private last: { readonly named: RecordFacts; readonly key: CaptureKey; end: number } | undefined;
 
   constructor(parts: EntryParts, segment: number, source: number) {
     this.catalogue = parts.catalogue;
     this.indexer = parts.indexer;
     this.shelf = parts.shelf;
-    this.onWarning = parts.onWarning;
     this.segment = segment;
     this.source = source;
   }
@@ -62,7 +59,7 @@ export class SegmentEntry {
 
   /** Enters what waits for a capture that does not come. */
   end(): void {
-    for (const note of this.held.splice(0)) this.catalogue.addNote(noteHash(note.id ?? ""));
+    for (const note of this.held.splice(0)) this.enterNote(note);
   }
 
   private takeNote(facts: RecordFacts): void {
@@ -70,7 +67,7 @@ export class SegmentEntry {
     const { last } = this;
     if (last !== undefined && last.end === facts.offset && belongsTo(facts, last.named)) {
       const length = facts.length ?? 0;
-      this.indexer.extend(last.key, length);
+      this.indexer.extend(last.key, length, requestFor(last.named, facts));
       last.end += length;
       return;
     }
@@ -86,64 +83,48 @@ export class SegmentEntry {
 
   private takeCapture(facts: RecordFacts): void {
     const notes = this.held.splice(0);
+    const beside: RecordFacts[] = [];
     let before = 0;
-    for (
-      let note = notes.at(-1);
-      note !== undefined && isCompanion(note, facts, facts.offset - before);
-      note = notes.at(-1)
-    ) {
+    for (let note = notes.at(-1); note !== undefined; note = notes.at(-1)) {
+      if (!isCompanion(note, facts, facts.offset - before)) break;
       before += note.length!;
-      notes.pop();
+      beside.push(notes.pop()!);
     }
-    for (const note of notes) this.catalogue.addNote(noteHash(note.id ?? ""));
+    for (const note of notes) this.enterNote(note);
     this.last = undefined;
     const { offset, length = 0, inner = 0 } = facts;
     const place = { segment: this.segment, offset, length, inner };
-    if (!this.isNew(facts)) {
-      this.catalogue.markLoose(this.segment);
-      return;
-    }
-    if (this.indexer.isRemoved(facts)) {
-      this.catalogue.markLoose(this.segment);
-      this.counts.removed++;
-      this.indexer.enterRemoved(facts, place);
-      if (facts.capture!.sha256 === undefined) return;
-      this.removedDigests.push(halfOf(facts.capture!.sha256));
-      return;
-    }
-    if (!this.hasRoom(facts)) return;
-    const isOurs = facts.capture!.isOurs === true;
-    const kind = isOurs ? "replaced" : (facts.type as "response" | "resource" | "revisit");
-    const key = this.indexer.enter(facts, { kind, place, before, source: this.source });
-    this.last = { named: { id: facts.id, with: facts.with }, key, end: offset + length };
-    this.counts.captures++;
-  }
-
-  /** Whether one more of its moment can be entered; one that cannot is told of. The others of its file are none the worse. */
-  private hasRoom({ uri, timeMs = 0, offset }: RecordFacts): boolean {
-    try {
-      this.catalogue.freeKey(urlHash(archiveKey(uri)), timeMs);
-      return true;
-    } catch (error) {
-      if (!(error instanceof ArchiveError) || error.code !== "HT_TOO_LARGE") throw error;
-      this.counts.damaged++;
-      const file = this.shelf.nameOf(this.segment);
-      this.onWarning({ code: "HT_RECORD_TRUNCATED", message: `not entered: ${error.message}`, file, offset });
-      return false;
+    const found = this.indexer.find(facts);
+    if (found.same !== undefined && has(found.same.row, Flag.removed)) this.takeRemoved(facts, place, found.same.row);
+    else if (this.indexer.isKnown(facts, found)) this.takeKnown(beside);
+    else {
+      const request = beside.map((note) => requestFor(facts, note)).reduce(joinRequests, undefined);
+      const entered = { kind: kindOf(facts), place, before, source: this.source, request };
+      const key = this.indexer.enter(facts, entered, found);
+      this.last = { named: facts, key, end: offset + length };
+      this.counts.captures++;
     }
   }
 
-  private isNew(facts: RecordFacts): boolean {
-    const mark = markOf(facts);
-    const there = this.catalogue.capturesAt(urlHash(archiveKey(facts.uri)), facts.timeMs ?? 0);
-    const { sha256, isOurs } = facts.capture!;
-    // A revisit of ours had its payload when it came: it is told apart by that, as it was then.
-    const isKnowable = sha256 !== undefined || (isOurs === true && there.length > 0);
-    const digest = isKnowable ? this.indexer.digestOf(facts) : undefined;
-    if (isKnowable && digest === undefined && this.indexer.isWaiting) return true;
-    if (!there.some(({ row }) => isSameRecord(row, mark, digest))) return true;
+  private takeRemoved(facts: RecordFacts, place: RecordPlace, row: CaptureRow): void {
+    this.catalogue.markLoose(this.segment);
+    this.counts.removed++;
+    const { sha256 } = facts.capture!;
+    if (sha256 === undefined) return;
+    this.indexer.enterRemoved(facts, place, row);
+    this.removedDigests.push(halfOf(sha256));
+  }
+
+  /** A request beside it may tell more than was known. */
+  private takeKnown(beside: readonly RecordFacts[]): void {
     this.counts.known++;
-    return false;
+    this.catalogue.markLoose(this.segment);
+    for (const note of beside) this.enterNote(note);
+  }
+
+  private enterNote(note: RecordFacts): void {
+    this.catalogue.addNote(noteHash(note.id ?? ""));
+    this.indexer.enterRequest(note);
   }
 }
 

@@ -5,8 +5,8 @@
 import { ArchiveError, formatPlace, isDamage, type Warning } from "../../base/index.ts";
 import { isIndexed } from "../../pipeline/index.ts";
 import { type ByteSource, type RecordScan, scanRecord, WarcReader, type WarcRecord } from "../../warc/index.ts";
-import { urlHash, urlOf } from "../catalogue/capture-key.ts";
-import { archiveKey, DIGEST_HALF, hasSameId, recordMark } from "../catalogue/capture-row.ts";
+import { archiveKey, idMark, markIn, urlKeyOf } from "../catalogue/capture-key.ts";
+import { Flag, has } from "../catalogue/capture-row.ts";
 import type { SelectedCapture } from "./export-selection.ts";
 
 export interface CheckParts {
@@ -71,16 +71,17 @@ export class ExportCheck {
     const next = this.parts.captures.next();
     if (next.done === true) throw failure(record, "a capture that was not asked for");
     const { row, key } = next.value;
-    const own = urlHash(archiveKey(record.uri));
-    if (!hasSameId(row, recordMark(record.id, undefined)) || urlOf(key) !== own)
+    if (!markIn(key).startsWith(idMark(record.id)) || urlKeyOf(key) !== archiveKey(record.uri))
       throw failure(record, "another capture than the one that stands here");
     if (record.type === "revisit") {
       if (row.kind !== "revisit" && row.kind !== "replaced") throw failure(record, "a revisit that was none");
       return;
     }
     const sha256 = scan.payloadDigests.find(({ algorithm }) => algorithm === "sha256")!;
-    const half = Buffer.from(sha256.hex.slice(0, 2 * DIGEST_HALF), "hex");
-    if (row.digest?.equals(half) !== true) throw failure(record, "another payload than the archive has of it");
+    // What a 304 stands for is not in its record.
+    const isOwn = !has(row, Flag.notModified) || row.kind === "revisit";
+    if (isOwn && row.payload?.sha256.toString("hex") !== sha256.hex)
+      throw failure(record, "another payload than the archive has of it");
   }
 
   /** To be called behind the last file. */

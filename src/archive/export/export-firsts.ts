@@ -38,7 +38,7 @@ function placeOf({ archiveKey, timeMs }: SelectedCapture): string {
 
 /** Payload, framing and what the header says of the payload have to be the same. */
 function keyOf({ row }: SelectedCapture, { payloadDigest }: WarcRecord, { chunks }: ReplacedRecord): string {
-  return `${row.digest!.toString("hex")} ${chunks === undefined ? "plain" : "chunked"} ${payloadDigest ?? ""}`;
+  return `${row.payload!.sha256.toString("hex")} ${chunks === undefined ? "plain" : "chunked"} ${payloadDigest ?? ""}`;
 }
 
 /** The header of a revisit of ours with another original. Only the lines that we appended are changed. */

@@ -25,10 +25,17 @@ import {
   WarcWriter,
 } from "../../warc/index.ts";
 import { IntakeSource } from "../adding/intake-source.ts";
-import type { Archive } from "../asking/archive.ts";
-import { originalOf } from "../asking/whereabouts.ts";
-import { urlHash } from "../catalogue/capture-key.ts";
-import { archiveKey, type CaptureRow, type OriginalRow, type RecordPlace } from "../catalogue/capture-row.ts";
+import type { Snapshot } from "../asking/snapshot.ts";
+import { archiveKey } from "../catalogue/capture-key.ts";
+import {
+  type CaptureRow,
+  DIGEST_HALF,
+  Flag,
+  has,
+  type OriginalRow,
+  type Payload,
+  type RecordPlace,
+} from "../catalogue/capture-row.ts";
 import { type FoundCapture } from "../catalogue/catalogue-view.ts";
 import { adoptedInput, openArchive } from "../segments/segments.ts";
 import { RestoredFirsts, referringTo } from "./export-firsts.ts";
@@ -67,13 +74,13 @@ interface AdoptedFile {
 
 export class RecordExport implements Disposable {
   private readonly disk: Disk;
-  private readonly archive: Archive;
+  private readonly archive: Snapshot;
   private readonly selected: SelectedCaptures;
   private readonly adopted = new Map<number, AdoptedFile>();
   private readonly firsts = new RestoredFirsts();
   private held: { readonly digest: Buffer; readonly original: Original & { readonly chunks: [Buffer] } } | undefined;
 
-  constructor(disk: Disk, archive: Archive, selected: SelectedCaptures) {
+  constructor(disk: Disk, archive: Snapshot, selected: SelectedCaptures) {
     this.disk = disk;
     this.archive = archive;
     this.selected = selected;
@@ -81,15 +88,22 @@ export class RecordExport implements Disposable {
 
   /** Throws HT_VERIFY where a record cannot be put together again. What was written to the sink is of no use then. */
   write(capture: SelectedCapture, sink: ByteSink): ExportFate {
-    const { kind, place, before, after } = this.archive.reader.whereabouts.capture(capture);
+    const { kind, place, before, after } = this.archive.locator.capture(capture);
     if (kind === "response" || kind === "resource") {
       this.keep(place, place.offset - before, place.offset + place.length + after, sink);
       return "record";
     }
+    const { payload } = capture.row;
+    const keep = () => this.keep(place, place.offset - before, place.offset + place.length + after, sink);
+    // One for an empty payload needs no original, and what one with another profile needs nobody knows.
+    if (payload?.size === 0 || has(capture.row, Flag.unread)) {
+      keep();
+      return "revisit";
+    }
     const revisit = this.readRevisit(place);
-    const original = capture.row.digest && this.archive.catalogue.anyOriginal(capture.row.digest);
+    const original = payload && this.archive.catalogue.anyOriginal(halfIn(payload));
     if (original === undefined || revisit.block === undefined || this.leadsToSelected(capture, revisit.record)) {
-      this.keep(place, place.offset - before, place.offset + place.length + after, sink);
+      keep();
       return original === undefined || revisit.block === undefined ? "orphan" : "revisit";
     }
     if (before > 0) this.keep(place, place.offset - before, place.offset, sink);
@@ -140,7 +154,7 @@ export class RecordExport implements Disposable {
     // Replay passes over what refers to its own URL and time.
     if (key === ownKey && timeMs === ownMs) return false;
     const there = this.selectedIn(key, timeMs);
-    if (!there.every(({ row: { digest } }) => digest?.equals(row.digest!) === true)) return false;
+    if (!there.every(({ row: { payload } }) => payload?.sha256.equals(row.payload!.sha256) === true)) return false;
     return there.some((found) => {
       const { kind } = found.row;
       if ((kind !== "response" && kind !== "resource") || found.timeMs !== timeMs) return false;
@@ -151,7 +165,7 @@ export class RecordExport implements Disposable {
   /** What goes over of a URL in one second, which is as well as an index tells times apart. */
   private selectedIn(key: string, timeMs: number): FoundCapture[] {
     const second = Math.floor(timeMs / 1000) * 1000;
-    const there = this.archive.catalogue.captures(urlHash(key), second, second + 999);
+    const there = this.archive.catalogue.captures(key, second, second + 999);
     return [...there].filter((found) => this.selected.has(key, found));
   }
 
@@ -178,7 +192,7 @@ export class RecordExport implements Disposable {
   ): void {
     const { row } = capture;
     const { payloadSize } = original;
-    const { http, blockType } = this.archive.reader.header(capture, refersToOf(record))!;
+    const { http, blockType } = this.archive.reader.header(capture)!;
     const expansion = this.useOriginal(
       row,
       original,
@@ -189,22 +203,23 @@ export class RecordExport implements Disposable {
     this.useOriginal(row, original, ({ chunks }) => writer.writeStream(head, expansion.block(chunks)));
   }
 
-  private useOriginal<T>({ digest }: CaptureRow, row: OriginalRow, use: (original: Original) => T): T {
-    if (row.payloadSize > HELD_SIZE_MAX) return this.readOriginal(digest!, use);
+  private useOriginal<T>({ payload }: CaptureRow, row: OriginalRow, use: (original: Original) => T): T {
+    const digest = halfIn(payload!);
+    if (row.payloadSize > HELD_SIZE_MAX) return this.readOriginal(digest, use);
     // Revisits of one payload are most often those of one URL, and come one behind the other.
-    if (this.held?.digest.equals(digest!) !== true) {
-      const original = this.readOriginal(digest!, (each) => {
+    if (this.held?.digest.equals(digest) !== true) {
+      const original = this.readOriginal(digest, (each) => {
         const pieces: Buffer[] = [];
         for (const chunk of each.chunks) pieces.push(Buffer.from(chunk));
         return { ...each, chunks: [Buffer.concat(pieces)] as [Buffer] };
       });
-      this.held = { digest: digest!, original };
+      this.held = { digest, original };
     }
     return use(this.held.original);
   }
 
   private readOriginal<T>(digest: Buffer, use: (original: Original) => T): T {
-    const { place } = originalOf(this.archive.reader.whereabouts, digest)!;
+    const { place } = this.archive.locator.original(digest)!;
     return this.archive.shelf.read(place, (record) => {
       const { chunks } = payloadOf(record);
       const { uri = "", dateText: date = "" } = record;
@@ -275,4 +290,9 @@ export class RecordExport implements Disposable {
     for (const { source } of this.adopted.values()) source[Symbol.dispose]();
     this.adopted.clear();
   }
+}
+
+/** The first half of the digest. */
+function halfIn({ sha256 }: Payload): Buffer {
+  return sha256.subarray(0, DIGEST_HALF);
 }

@@ -6,14 +6,14 @@
 import { ArchiveError, type ErrorCode } from "../../base/index.ts";
 import { type Disk, type DiskFile, scratchFolder } from "../../disk/index.ts";
 import { fileSource } from "../../warc/index.ts";
-import type { Archive } from "../asking/archive.ts";
+import type { Snapshot } from "../asking/snapshot.ts";
 import { ExportCheck } from "./export-check.ts";
 import { RecordExport } from "./export-record.ts";
 import type { SelectedCapture, SelectedCaptures } from "./export-selection.ts";
 
 export interface SalvageParts {
   readonly disk: Disk;
-  readonly archive: Archive;
+  readonly archive: Snapshot;
   readonly selected: SelectedCaptures;
   readonly pause: (bytes: number) => Promise<void>;
 }

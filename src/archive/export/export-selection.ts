@@ -3,16 +3,12 @@
  * moment; of some media types. They come in the order of keys and times, as of one snapshot, and whether one of them is
  * taken can be asked without a list of all.
  */
-import { ArchiveError } from "../../base/index.ts";
-import type { Disk } from "../../disk/index.ts";
-import { LineSorter } from "../../pipeline/index.ts";
-import { mediaType, payloadOf, type WarcRecord } from "../../warc/index.ts";
-import type { Archive } from "../asking/archive.ts";
-import { originalOf } from "../asking/whereabouts.ts";
-import { urlHash } from "../catalogue/capture-key.ts";
-import { archiveKey, DIGEST_HALF } from "../catalogue/capture-row.ts";
-import { type FoundCapture } from "../catalogue/catalogue-view.ts";
-import { decodeContent } from "../catalogue/content.ts";
+import type { ArchiveError } from "../../base/index.ts";
+import type { Snapshot } from "../asking/snapshot.ts";
+import { archiveKey, FIRST_MS, LAST_MS, urlKeyOf } from "../catalogue/capture-key.ts";
+import { Flag, has } from "../catalogue/capture-row.ts";
+import { type FoundCapture, LAST_KEY } from "../catalogue/catalogue-view.ts";
+import { visitIdentity } from "../entering/visit-changes.ts";
 
 /** What is asked for; nothing stands for everything. */
 export interface ExportSelection {
@@ -31,12 +27,8 @@ export interface SelectedCapture extends FoundCapture {
   readonly archiveKey: string;
 }
 
-const FIRST_MS = -(2 ** 51);
-const LAST_MS = 2 ** 51 - 1;
-
 export class SelectedCaptures {
-  private readonly disk: Disk;
-  private readonly archive: Archive;
+  private readonly archive: Snapshot;
   private readonly asked: ExportSelection;
   private readonly only: string | undefined;
   private readonly onLeft: ((found: FoundCapture, error: ArchiveError) => void) | undefined;
@@ -44,13 +36,7 @@ export class SelectedCaptures {
   private readonly left = new Set<string>();
 
   /** With `onLeft`, what cannot be read is left out and told once; without it, that is an error. */
-  constructor(
-    disk: Disk,
-    archive: Archive,
-    asked: ExportSelection,
-    onLeft?: (found: FoundCapture, error: ArchiveError) => void,
-  ) {
-    this.disk = disk;
+  constructor(archive: Snapshot, asked: ExportSelection, onLeft?: (found: FoundCapture, error: ArchiveError) => void) {
     this.archive = archive;
     this.asked = asked;
     this.onLeft = onLeft;
@@ -80,62 +66,29 @@ export class SelectedCaptures {
 
   /** Whether a capture that is filed under this key is among them. */
   has(key: string, found: FoundCapture): boolean {
-    const { fromMs = FIRST_MS, toMs = LAST_MS, range = {}, sliceMs } = this.asked;
+    const { range = {}, sliceMs } = this.asked;
     if (this.isLeft(found)) return false;
     if (this.only !== undefined && key !== this.only) return false;
     if (key < (range.from ?? "") || (range.to !== undefined && key >= range.to)) return false;
     if (sliceMs === undefined) {
-      if (found.timeMs < fromMs || found.timeMs > toMs) return false;
+      if (!this.isInSpan(found)) return false;
     } else if (this.validAt(key, sliceMs)?.key !== found.key) return false;
     return this.hasMime(found);
   }
 
   private *inSpan(): Generator<SelectedCapture> {
-    const { fromMs = FIRST_MS, toMs = LAST_MS } = this.asked;
-    for (const key of this.keys(fromMs, toMs)) {
-      for (const found of this.archive.catalogue.captures(urlHash(key), fromMs, toMs)) {
-        yield { ...found, archiveKey: key };
-      }
-    }
-  }
-
-  private *keys(fromMs: number, toMs: number): Generator<string> {
-    if (this.only !== undefined) {
-      yield this.only;
-      return;
-    }
-    using sorter = this.pendingKeys(fromMs, toMs);
-    const pending = sorter.sortedLines();
-    let next = pending.next();
-    let last: string | undefined;
-    for (const { key } of this.archive.timeline.span(fromMs, toMs, this.asked.range ?? {})) {
-      if (key === last) continue;
-      for (; next.done !== true && next.value <= key; next = pending.next()) {
-        if (next.value !== last && next.value !== key) yield next.value;
-        last = next.value;
-      }
-      yield key;
-      last = key;
-    }
-    for (; next.done !== true; next = pending.next()) {
-      if (next.value !== last) yield next.value;
-      last = next.value;
-    }
-  }
-
-  /** A revisit whose original is not known is in no timeline; its key is found in the record alone. */
-  private pendingKeys(fromMs: number, toMs: number): LineSorter {
-    const sorter = new LineSorter(this.disk);
     const { catalogue } = this.archive;
-    if (catalogue.state.pending === 0) return sorter;
-    const { from = "", to } = this.asked.range ?? {};
-    for (const found of catalogue.allCaptures()) {
-      const { row, timeMs } = found;
-      if (row.digest !== undefined || timeMs < fromMs || timeMs > toMs) continue;
-      const key = this.readable(found, () => archiveKey(this.archive.reader.record(found, ({ uri }) => uri)));
-      if (key !== undefined && key >= from && (to === undefined || key < to)) sorter.add(key);
-    }
-    return sorter;
+    const { from = "", to = LAST_KEY } = this.asked.range ?? {};
+    const { only } = this;
+    const all = only === undefined ? catalogue.rowsIn(from, to) : catalogue.captures(only, FIRST_MS, LAST_MS);
+    for (const found of all) if (this.isInSpan(found)) yield { ...found, archiveKey: urlKeyOf(found.key) };
+  }
+
+  /** What has no place in time is there where no time is asked for. */
+  private isInSpan({ timeMs, row }: FoundCapture): boolean {
+    const { fromMs, toMs } = this.asked;
+    if (fromMs === undefined && toMs === undefined) return true;
+    return !has(row, Flag.undated) && timeMs >= (fromMs ?? FIRST_MS) && timeMs <= (toMs ?? LAST_MS);
   }
 
   private *inSlice(timeMs: number): Generator<SelectedCapture> {
@@ -151,41 +104,13 @@ export class SelectedCaptures {
   private validAt(key: string, timeMs: number): FoundCapture | undefined {
     const entry = this.archive.timeline.at(key, timeMs);
     if (entry === undefined) return undefined;
-    const digest = Buffer.from(decodeContent(key, entry.value, entry.digest).sha256.slice(0, 2 * DIGEST_HALF), "hex");
-    for (const found of this.archive.catalogue.captures(urlHash(key), entry.birth, timeMs, true)) {
-      if (found.row.digest?.equals(digest) === true) return found;
-    }
+    for (const found of this.archive.catalogue.captures(key, entry.birth, timeMs, true))
+      if (visitIdentity(found.row) === entry.digest) return found;
     return undefined;
   }
 
-  private hasMime(found: FoundCapture): boolean {
+  private hasMime({ row }: FoundCapture): boolean {
     const { mime } = this.asked;
-    return mime === undefined || this.readable(found, () => mime(this.mimeOf(found))) === true;
+    return mime === undefined || mime(row.mime);
   }
-
-  /** What reading a capture tells; absent where it is left out because it cannot be read. */
-  private readable<T>(found: FoundCapture, read: () => T): T | undefined {
-    try {
-      return read();
-    } catch (error) {
-      if (this.onLeft === undefined || !(error instanceof ArchiveError)) throw error;
-      this.leave(found, error);
-      return undefined;
-    }
-  }
-
-  private mimeOf(found: FoundCapture): string | undefined {
-    const { kind, digest } = found.row;
-    const { reader, shelf } = this.archive;
-    if (kind === "response" || kind === "resource") return reader.record(found, mimeOf);
-    const { http } = reader.details(found);
-    if (http !== undefined) return mediaType(http.headers.get("content-type"));
-    const original = digest && originalOf(reader.whereabouts, digest);
-    return original && shelf.read(original.place, mimeOf);
-  }
-}
-
-function mimeOf(record: WarcRecord): string | undefined {
-  const { http } = payloadOf(record);
-  return http === undefined ? record.blockType || undefined : mediaType(http.headers.get("content-type"));
 }

@@ -9,7 +9,7 @@ import { ArchiveError, type Clock, formatIso, systemClock, type Warning } from "
 import type { Disk, DurableOutput } from "../../disk/index.ts";
 import { cdxEntryOf, isIndexed, LineSorter, splitName } from "../../pipeline/index.ts";
 import { type ByteSource, formatCdxjLine } from "../../warc/index.ts";
-import { Archive } from "../asking/archive.ts";
+import { Snapshot } from "../asking/snapshot.ts";
 import type { FoundCapture } from "../catalogue/catalogue-view.ts";
 import { ExportCheck } from "./export-check.ts";
 import { ExportFiles, filesInTheWay, numberedName, stemOf } from "./export-files.ts";
@@ -74,7 +74,7 @@ export async function exportArchive(disk: Disk, folder: string, options: ExportO
   if (earlier.length > 0 && !replace && options.dryRun !== true) {
     throw new ArchiveError("HT_EXISTS", `${earlier[0]!}: there already (see --replace)`, { file: earlier[0]! });
   }
-  await using archive = await Archive.open(disk, folder);
+  using archive = await Snapshot.open(disk, folder);
   refuseOwn(disk, archive, folder, [output, ...earlier]);
   const run = new ExportRun(disk, archive, options);
   if (options.salvage === true) await run.salvage();
@@ -89,7 +89,7 @@ export async function exportArchive(disk: Disk, folder: string, options: ExportO
 }
 
 /** What the archive reads from is not written to. */
-function refuseOwn(disk: Disk, archive: Archive, folder: string, paths: readonly string[]): void {
+function refuseOwn(disk: Disk, archive: Snapshot, folder: string, paths: readonly string[]): void {
   const adopted = new Set(
     [...archive.catalogue.segments()].flatMap(({ row }) => (row.adopted ? splitName(disk, row.adopted.path)[0] : [])),
   );
@@ -105,7 +105,7 @@ const CDXJ = { format: "cdxj", stripWww: true, fullPath: false } as const;
 
 class ExportRun {
   private readonly disk: Disk;
-  private readonly archive: Archive;
+  private readonly archive: Snapshot;
   private readonly options: ExportOptions;
   private readonly selected: SelectedCaptures;
   private readonly fates: Record<ExportFate, number> = { record: 0, revisit: 0, restored: 0, expanded: 0, orphan: 0 };
@@ -115,17 +115,12 @@ class ExportRun {
   private bytes = 0;
   private pace = { stage: "writing" as ExportProgress["stage"], count: 0, bytes: 0, waiting: 0 };
 
-  constructor(disk: Disk, archive: Archive, options: ExportOptions) {
+  constructor(disk: Disk, archive: Snapshot, options: ExportOptions) {
     this.disk = disk;
     this.archive = archive;
     this.options = options;
     const onLeft = (found: FoundCapture, error: ArchiveError) => this.tellLeft(found, error);
-    this.selected = new SelectedCaptures(
-      disk,
-      archive,
-      options.selection,
-      options.salvage === true ? onLeft : undefined,
-    );
+    this.selected = new SelectedCaptures(archive, options.selection, options.salvage === true ? onLeft : undefined);
     this.nowMs = (options.clock ?? systemClock).now();
   }
 

@@ -4,13 +4,8 @@
  */
 import { dirname } from "node:path";
 import { ArchiveError } from "../../base/index.ts";
-import { timeOfDate } from "../../dedup/index.ts";
 import type { Disk, DiskFile } from "../../disk/index.ts";
-import { urlHash } from "../catalogue/capture-key.ts";
-import { archiveKey, halfOf, hasSameId, recordMark } from "../catalogue/capture-row.ts";
-import { type Catalogue } from "../catalogue/catalogue.ts";
-import { ADOPTED_SOURCES } from "../catalogue/catalogue-view.ts";
-import { momentClaim, recordRemovalMark, removalMark } from "./removal-mark.ts";
+import type { RemovedFacts } from "../catalogue/removed-row.ts";
 
 /** A file that became a segment where it lies; the last one of a segment tells where it lies now. */
 export interface AdoptEntry {
@@ -30,9 +25,13 @@ export interface RemovedCapture {
   /** Of the payload; absent for a revisit whose original was not known, and for every revisit that is readmitted. */
   readonly sha256: string | null;
   readonly id: string | null;
-  /** The file that it came from, and the mark of its row (hex); of what was removed, and not by earlier versions. */
+  /** The file that it came from, and its record mark in hex. */
   readonly source?: number | undefined;
   readonly mark?: string | undefined;
+  /** What makes the class of the visit; absent in entries of earlier versions. */
+  readonly visit?: RemovedFacts | undefined;
+  /** No capture has the payload any more. */
+  readonly isLast?: boolean | undefined;
 }
 
 export interface RemoveEntry {
@@ -94,14 +93,6 @@ export function* readJournal(disk: Disk, path: string, known = 0): Generator<Jou
   }
 }
 
-/** The payloads of all that was ever removed. */
-export function* readRemovedDigests(disk: Disk, path: string): Generator<Buffer> {
-  for (const entry of readJournal(disk, path)) {
-    if (entry.kind !== "remove") continue;
-    for (const { sha256 } of entry.captures) if (sha256 !== null) yield halfOf(sha256);
-  }
-}
-
 /**
  * Cuts off what was being written when the power went: from the first line on that is none, or has no end. An append is
  * durable before the next one begins, so nothing behind such a line was ever told to be there. Lines that the catalogue
@@ -138,57 +129,4 @@ export function appendJournal(disk: Disk, path: string, entries: readonly Journa
   file.write(Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join("")), file.size());
   file.sync();
   if (isNew) disk.syncFolder(dirname(path));
-}
-
-/** What captures that have just been removed leave behind: their keys, which the timeline has still, and halves of their digests. */
-export interface RemovedTraces {
-  readonly keys: Set<string>;
-  readonly digests: Map<string, Buffer>;
-}
-
-/** Makes the catalogue say what these entries say. */
-export function enterJournal(catalogue: Catalogue, entries: Iterable<JournalEntry>): RemovedTraces {
-  const removed: RemovedTraces = { keys: new Set(), digests: new Map() };
-  for (const entry of entries) {
-    enterOne(catalogue, entry, removed);
-    catalogue.count({ journal: 1 });
-  }
-  return removed;
-}
-
-function enterOne(catalogue: Catalogue, entry: JournalEntry, removed: RemovedTraces): void {
-  const kind: unknown = entry.kind;
-  if (kind !== "adopt" && kind !== "remove" && kind !== "readmit") {
-    const message = `the journal has an entry of a kind that this version does not know: ${JSON.stringify(kind)}`;
-    throw new ArchiveError(typeof kind === "string" ? "HT_FORMAT_TOO_NEW" : "HT_CORRUPT", message);
-  }
-  if (entry.kind === "adopt") {
-    const { segment, path, size, modifiedMs } = entry;
-    const there = catalogue.segment(segment);
-    const { addedMs = timeOfDate(entry.time) ?? 0 } = catalogue.source(ADOPTED_SOURCES + segment) ?? {};
-    catalogue.putSource(ADOPTED_SOURCES + segment, { name: path, addedMs });
-    catalogue.putSegment(segment, { adopted: { path, size, modifiedMs }, end: there?.end ?? 0 });
-    return;
-  }
-  if (entry.kind === "remove") catalogue.reserveSources(entry.lastSource ?? 0);
-  for (const { url, date, id, sha256, mark: rowMark } of entry.captures) {
-    const key = archiveKey(url);
-    const timeMs = timeOfDate(date) ?? 0;
-    const digest = sha256 === null ? undefined : halfOf(sha256);
-    const mark = removalMark(key, timeMs, id ?? undefined);
-    if (entry.kind === "readmit") {
-      catalogue.markReadmitted(mark, digest);
-      continue;
-    }
-    catalogue.markRemoved(mark, digest);
-    if (rowMark !== undefined) catalogue.markRemoved(recordRemovalMark(mark, Buffer.from(rowMark, "hex")), digest);
-    if (digest !== undefined) catalogue.putClaim(momentClaim(key, timeMs), digest);
-    for (const found of catalogue.capturesAt(urlHash(key), timeMs)) {
-      const isSame = digest === undefined ? found.row.digest === undefined : found.row.digest?.equals(digest) === true;
-      if (!isSame || !hasSameId(found.row, recordMark(id ?? undefined, undefined))) continue;
-      catalogue.removeCapture(found.key);
-      removed.keys.add(key);
-      if (sha256 !== null) removed.digests.set(sha256, digest!);
-    }
-  }
 }

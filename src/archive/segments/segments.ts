@@ -2,13 +2,17 @@
 import { join } from "node:path";
 import { ArchiveError, formatPlace, isDamage, type Warning } from "../../base/index.ts";
 import { createDurably, type Disk, type DiskFile, type FileStat } from "../../disk/index.ts";
-import { damageOf, detectCompression, type Input, openInput, splitName } from "../../pipeline/index.ts";
+import { arcId, damageOf, detectCompression, type Input, openInput, splitName } from "../../pipeline/index.ts";
 import {
+  type AsyncByteSource,
   type ByteSource,
   type Compression,
+  laterRange,
+  laterSource,
   type RecordHead,
   RecordOpener,
   rangeSource,
+  unbracket,
   WarcReader,
   type WarcRecord,
 } from "../../warc/index.ts";
@@ -124,6 +128,21 @@ function unreadable({ name }: ByteSource, offset: number, message: string): Arch
   return new ArchiveError("HT_CORRUPT", `${formatPlace(at)}: ${message}`, at);
 }
 
+/** `name` is that of its file, without folders: a record of an ARC file gets its id by that and its place. */
+export function idIn(record: WarcRecord, name: string, place: PlaceInFile): string | undefined {
+  return record.arc === undefined ? record.id : unbracket(arcId(name, record, place));
+}
+
+/** What reading gives; absent where what should be read is damaged or not there. */
+export function readable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ArchiveError) return undefined;
+    throw error;
+  }
+}
+
 const OPEN_MAX = 64;
 /** Compressed, the headers of most records take much less. */
 const OPENING_SIZE = 1 << 13;
@@ -182,12 +201,25 @@ export class RecordShelf implements Disposable {
     return isAdopted ? readRecordOfOthers(segment, place, use) : readRecord(segment, place, use);
   }
 
+  /** The record's id, without brackets; of an ARC record the one that it gets when it is converted. */
+  idOf(place: RecordPlace): string | undefined {
+    const name = this.nameOf(place.segment).replace(/^.*[/!]/, "");
+    return this.read(place, (record) => idIn(record, name, place));
+  }
+
   /** The header of a record, without the rest of it; absent where only reading the whole record tells it. */
   head(place: RecordPlace): RecordHead | undefined {
     const { source } = this.segment(place.segment, endOf(place));
     if (place.length === 0) return undefined;
     const count = source.read(this.opening.subarray(0, Math.min(place.length, OPENING_SIZE)), place.offset);
     return this.opener.open(this.opening, 0, count, 0)?.head;
+  }
+
+  /** Where a record is read from without making others wait: its own bytes, or the file for one that shares its member. */
+  later(place: RecordPlace): AsyncByteSource {
+    const { source, compression } = this.segment(place.segment, endOf(place));
+    const file = laterSource(source);
+    return place.length === 0 || compression === "zstd" ? file : laterRange(file, place.offset, place.length);
   }
 
   /** The bytes of a record and of those around it as they lie in the file. Pieces are valid until the next one. */

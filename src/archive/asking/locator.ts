@@ -4,40 +4,13 @@
  */
 import { ArchiveError } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
-import type { OrderedStore } from "../../rows/index.ts";
-import { openRowsToRead } from "../../rows/index.ts";
-import { urlOf } from "../catalogue/capture-key.ts";
-import type { CaptureRow, OriginalRow, RecordPlace } from "../catalogue/capture-row.ts";
+import { type OrderedStore, openRowsToRead } from "../../rows/index.ts";
+import { type CaptureRow, Flag, has, type OriginalRow, type RecordPlace } from "../catalogue/capture-row.ts";
 import { CatalogueView, type FoundCapture } from "../catalogue/catalogue-view.ts";
 import { archivePaths, lastCatalogue } from "../segments/archive-folder.ts";
 import type { RecordShelf } from "../segments/segments.ts";
 
-/** Tells of rows with places that can be read; each is so until some others were asked for. */
-export interface Whereabouts {
-  /** As the snapshot has it, but for its place. HT_CHANGED where it was removed since, bytes and all. */
-  capture(found: FoundCapture): CaptureRow;
-  /** The same for what is looked up; absent where the snapshot does not have it. */
-  find<T extends { readonly place: RecordPlace }>(look: (catalogue: CatalogueView) => T | undefined): T | undefined;
-}
-
-/** For the one who writes, from whom nothing goes away. */
-export class OwnWhereabouts implements Whereabouts {
-  private readonly catalogue: CatalogueView;
-
-  constructor(catalogue: CatalogueView) {
-    this.catalogue = catalogue;
-  }
-
-  capture({ row }: FoundCapture): CaptureRow {
-    return row;
-  }
-
-  find<T>(look: (catalogue: CatalogueView) => T | undefined): T | undefined {
-    return look(this.catalogue);
-  }
-}
-
-export class SharedWhereabouts implements Whereabouts, Disposable {
+export class Locator implements Disposable {
   private readonly disk: Disk;
   private readonly folder: string;
   private readonly catalogue: CatalogueView;
@@ -51,17 +24,19 @@ export class SharedWhereabouts implements Whereabouts, Disposable {
     this.shelf = shelf;
   }
 
-  capture({ key, timeMs, row }: FoundCapture): CaptureRow {
+  /** As the snapshot has it, but for its place. HT_CHANGED where it was removed since, bytes and all. */
+  capture({ key, row }: FoundCapture): CaptureRow {
     const { place, before, after } = this.follow(row, (catalogue) => {
-      const there = catalogue.capturesAt(urlOf(key), timeMs);
-      return there.find((each) => isSameCapture(each.row, row))?.row;
+      const now = catalogue.capture(key);
+      return now === undefined || has(now, Flag.removed) ? undefined : now;
     });
     return { ...row, place, before, after };
   }
 
-  find<T extends { readonly place: RecordPlace }>(look: (catalogue: CatalogueView) => T | undefined): T | undefined {
-    const row = look(this.catalogue);
-    return row && this.follow(row, look);
+  /** The record that holds a payload, of which the first half of the digest is given; absent where there is none. */
+  original(half: Buffer): OriginalRow | undefined {
+    const row = this.catalogue.anyOriginal(half);
+    return row && this.follow(row, (catalogue) => catalogue.anyOriginal(half));
   }
 
   private follow<T extends { readonly place: RecordPlace }>(row: T, look: (catalogue: CatalogueView) => T | undefined) {
@@ -116,15 +91,4 @@ export class SharedWhereabouts implements Whereabouts, Disposable {
     this.newer?.store[Symbol.dispose]();
     this.newer = undefined;
   }
-}
-
-/** As far as that was known: what a revisit stands for may have come to be known since. */
-function isSameCapture(now: CaptureRow, then: CaptureRow): boolean {
-  const hasPayload = then.digest === undefined || now.digest?.equals(then.digest) === true;
-  return now.kind === then.kind && now.mark.equals(then.mark) && hasPayload;
-}
-
-/** The record that holds a payload. */
-export function originalOf(whereabouts: Whereabouts, digest: Buffer): OriginalRow | undefined {
-  return whereabouts.find((catalogue) => catalogue.anyOriginal(digest));
 }

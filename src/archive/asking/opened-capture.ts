@@ -1,0 +1,224 @@
+/**
+ * A capture that somebody looks into: the header of its record, its HTTP header, its payload. Bytes are brought without
+ * making others wait, and then taken apart at once.
+ */
+import { ArchiveError, createHasher, formatPlace, type Warning } from "../../base/index.ts";
+import { damageOf } from "../../pipeline/index.ts";
+import { Dechunker, type HttpHead, parseHttpHead, saysChunked, WarcReader, type WarcRecord } from "../../warc/index.ts";
+import { Flag, has, isHolder, type Payload, type RecordPlace } from "../catalogue/capture-row.ts";
+import type { FoundCapture } from "../catalogue/catalogue-view.ts";
+import { idIn } from "../segments/segments.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** Bytes from the one position up to before the other. */
+export interface ByteRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Of a record of this size nothing is given out before all of it is proven. */
+const PROVEN_FIRST_MAX = 8 << 20;
+
+export class OpenedCapture implements AsyncDisposable {
+  /** The header of its record, as it stands. */
+  readonly head: string;
+  /** Without brackets. */
+  readonly id: string | undefined;
+  /** As the record has it. */
+  readonly date: string | undefined;
+  /** Its own, or for a revisit without one that of what it stands for; absent where there is none. */
+  readonly http: HttpHead | undefined;
+  private readonly snapshot: Snapshot;
+  private readonly found: FoundCapture;
+  private readonly release: () => void;
+
+  /** `release` is called when it is closed, and where it cannot be opened. */
+  static async open(snapshot: Snapshot, found: FoundCapture, release: () => void): Promise<OpenedCapture> {
+    try {
+      if (has(found.row, Flag.removed)) throw new ArchiveError("HT_NOT_FOUND", `${found.row.url}: was removed`);
+      const { place } = snapshot.locator.capture(found);
+      const name = snapshot.shelf.nameOf(place.segment).replace(/^.*[/!]/, "");
+      const own = await readLater(snapshot, place, async (record) => ({
+        head: record.headers.text,
+        id: idIn(record, name, place),
+        date: record.dateText,
+        http: await httpOf(record),
+      }));
+      const told = has(found.row, Flag.headless) ? snapshot.reader.headerPlace(found) : undefined;
+      const http = told === undefined ? own.http : await readLater(snapshot, told, httpOf);
+      return new OpenedCapture(snapshot, found, release, { ...own, http });
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  private constructor(
+    snapshot: Snapshot,
+    found: FoundCapture,
+    release: () => void,
+    own: Pick<OpenedCapture, "head" | "id" | "date" | "http">,
+  ) {
+    this.snapshot = snapshot;
+    this.found = found;
+    this.release = release;
+    this.head = own.head;
+    this.id = own.id;
+    this.date = own.date;
+    this.http = own.http;
+  }
+
+  /** Of the payload, where it is known. */
+  get size(): number | undefined {
+    return this.found.row.payload?.size;
+  }
+
+  /**
+   * The payload as it was sent, or a part of it. It is compared with its digest: a small one before anything is given out, a
+   * large one as it goes, and the stream fails (HT_CORRUPT) where it is another. Chunks are the caller's.
+   */
+  async *payload(range?: ByteRange): AsyncGenerator<Uint8Array> {
+    const { row } = this.found;
+    const { payload } = row;
+    if (payload?.size === 0 && !isHolder(row)) return;
+    const place = this.snapshot.reader.payloadPlace(this.found);
+    const chunks = payloadLater(this.snapshot, place);
+    const proven = payload === undefined ? chunks : this.prove(chunks, payload, place);
+    if (payload !== undefined && payload.size <= PROVEN_FIRST_MAX) {
+      const all: Uint8Array[] = [];
+      for await (const chunk of proven) all.push(chunk);
+      yield* cut(all, range);
+    } else yield* cut(proven, range);
+  }
+
+  private async *prove(
+    chunks: AsyncIterable<Uint8Array>,
+    { sha256 }: Payload,
+    place: RecordPlace,
+  ): AsyncGenerator<Uint8Array> {
+    const hasher = createHasher("sha256");
+    for await (const chunk of chunks) {
+      hasher.update(chunk);
+      yield chunk;
+    }
+    if (hasher.finish().hex === sha256.toString("hex")) return;
+    const at = { file: this.snapshot.shelf.nameOf(place.segment), offset: place.offset };
+    const message = `${formatPlace(at)}: the payload is not the one that was captured; see holotype doctor`;
+    throw new ArchiveError("HT_CORRUPT", message, at);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.release();
+    return Promise.resolve();
+  }
+}
+
+/** The part of a stream that is asked for. The rest is read all the same: only all of it proves anything. */
+async function* cut(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  range?: ByteRange,
+): AsyncGenerator<Uint8Array> {
+  let at = 0;
+  for await (const chunk of chunks) {
+    const from = Math.max(0, (range?.from ?? 0) - at);
+    const to = Math.min(chunk.length, (range?.to ?? Number.POSITIVE_INFINITY) - at);
+    at += chunk.length;
+    if (to > from) yield chunk.subarray(from, to);
+  }
+}
+
+async function httpOf(record: WarcRecord): Promise<HttpHead | undefined> {
+  if (!record.isHttp && record.type !== "revisit") return undefined;
+  const whole = record.block !== undefined;
+  for await (const first of record) return parseHttpHead(first, 0, first.length, whole);
+  return undefined;
+}
+
+/** Reads one record without making others wait. HT_CORRUPT where no whole record is there. */
+async function readLater<T>(
+  { shelf }: Snapshot,
+  place: RecordPlace,
+  use: (record: WarcRecord) => Promise<T>,
+): Promise<T> {
+  let damage: Warning | undefined;
+  const reader = new WarcReader(shelf.later(place), {
+    ...(place.length > 0 ? {} : { start: place.offset }),
+    onWarning: (warning) => {
+      if (damageOf([warning]) === "cut") damage ??= warning;
+    },
+  });
+  try {
+    let record = await reader.nextLater();
+    while (place.length === 0 && record !== undefined && (record.inner ?? 0) !== place.inner)
+      record = await reader.nextLater();
+    const result = record === undefined ? undefined : await use(record);
+    if (record !== undefined && damage === undefined) return result!;
+  } catch (error) {
+    if (!(error instanceof ArchiveError) || error.code !== "HT_FORMAT_UNKNOWN") throw error;
+  } finally {
+    reader.close();
+  }
+  const at = { file: shelf.nameOf(place.segment), offset: place.offset };
+  throw new ArchiveError("HT_CORRUPT", `${formatPlace(at)}: ${damage?.message ?? "no record there"}`, at);
+}
+
+/** The payload of a record, transfer coding undone; chunks are the caller's. */
+async function* payloadLater({ shelf }: Snapshot, place: RecordPlace): AsyncGenerator<Uint8Array> {
+  const reader = new WarcReader(shelf.later(place), {
+    ...(place.length > 0 ? {} : { start: place.offset }),
+    onWarning: () => {},
+  });
+  try {
+    let record = await reader.nextLater();
+    while (place.length === 0 && record !== undefined && (record.inner ?? 0) !== place.inner)
+      record = await reader.nextLater();
+    if (record !== undefined) yield* entityOf(record);
+  } finally {
+    reader.close();
+  }
+}
+
+async function* entityOf(record: WarcRecord): AsyncGenerator<Uint8Array> {
+  let isFirst = true;
+  let parts: Uint8Array[] = [];
+  let dechunker: Dechunker | undefined;
+  for await (const piece of record) {
+    let rest: Uint8Array = piece;
+    if (isFirst) {
+      const http = record.isHttp ? parseHttpHead(piece, 0, piece.length, record.block !== undefined) : undefined;
+      rest = piece.subarray(http?.text.length ?? 0);
+      if (http !== undefined && saysChunked(http))
+        dechunker = new Dechunker((bytes) => void parts.push(Buffer.from(bytes)));
+      isFirst = false;
+    }
+    if (dechunker === undefined) {
+      if (rest.length > 0) yield Buffer.from(rest);
+      continue;
+    }
+    dechunker.push(rest);
+    yield* parts;
+    parts = [];
+  }
+  dechunker?.finish();
+  yield* parts;
+}
+
+const PIECE_SIZE = 1 << 18;
+
+/** The bytes of a record as they lie in its file; of one that shares its member with others there is no such thing. */
+export async function* rawRecord({ shelf, locator }: Snapshot, found: FoundCapture): AsyncGenerator<Uint8Array> {
+  const { place } = locator.capture(found);
+  const at = { file: shelf.nameOf(place.segment), offset: place.offset };
+  if (place.length === 0) {
+    const message = `${formatPlace(at)}: the record shares its compressed member with others`;
+    throw new ArchiveError("HT_UNSUPPORTED", message, at);
+  }
+  const source = shelf.later(place);
+  for (let position = 0; position < place.length; ) {
+    const piece = Buffer.allocUnsafe(Math.min(PIECE_SIZE, place.length - position));
+    const count = await source.readLater(piece, position);
+    if (count === 0) throw new ArchiveError("HT_CORRUPT", `${formatPlace(at)}: the file ends before`, at);
+    yield piece.subarray(0, count);
+    position += count;
+  }
+}

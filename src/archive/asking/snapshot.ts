@@ -1,0 +1,125 @@
+/** An archive as of one commit: catalogue, timeline and segments that belong together. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { ArchiveError } from "../../base/index.ts";
+import type { Disk } from "../../disk/index.ts";
+import { type OrderedStore, openRowsToRead } from "../../rows/index.ts";
+import { openTimeline, type TimelineSnapshot } from "../../temporal/index.ts";
+import { CatalogueView } from "../catalogue/catalogue-view.ts";
+import {
+  type ArchiveSettings,
+  archivePaths,
+  lastCatalogue,
+  readSettings,
+  requireTimeline,
+} from "../segments/archive-folder.ts";
+import { loadForSegments } from "../segments/load-zstd.ts";
+import { RecordShelf } from "../segments/segments.ts";
+import { CaptureReader } from "./capture-reader.ts";
+import { Locator } from "./locator.ts";
+
+export interface ArchiveOptions {
+  readonly cacheBytes?: number | undefined;
+}
+
+const OPEN_TRIES = 40;
+const OPEN_PAUSE_MS = 5;
+
+export class Snapshot implements Disposable {
+  readonly settings: ArchiveSettings;
+  readonly catalogue: CatalogueView;
+  readonly timeline: TimelineSnapshot;
+  readonly shelf: RecordShelf;
+  readonly locator: Locator;
+  readonly reader: CaptureReader;
+  private readonly store: OrderedStore;
+
+  /** HT_NOT_FOUND where there is no archive. */
+  static async open(disk: Disk, folder: string, options: ArchiveOptions = {}): Promise<Snapshot> {
+    const settings = readSettings(disk, folder);
+    for (let attempt = 1; ; attempt++) {
+      const number = lastCatalogue(disk, folder);
+      try {
+        const found = await Snapshot.openWith(disk, folder, settings, number, options, attempt === OPEN_TRIES);
+        if (found !== undefined) return found;
+      } catch (error) {
+        // A writer may have put another one, or another timeline, in its place meanwhile.
+        const isGone = number > 0 && error instanceof ArchiveError && error.code === "HT_NOT_FOUND";
+        if (attempt === OPEN_TRIES || (!isGone && lastCatalogue(disk, folder) === number)) throw error;
+      }
+      await sleep(OPEN_PAUSE_MS);
+    }
+  }
+
+  /** Absent where the timeline is not of the catalogue's last commit, unless that does not matter. */
+  private static async openWith(
+    disk: Disk,
+    folder: string,
+    settings: ArchiveSettings,
+    number: number,
+    options: ArchiveOptions,
+    takesAny: boolean,
+  ): Promise<Snapshot | undefined> {
+    const paths = archivePaths(folder);
+    if (number === 0) {
+      const message = `${folder}: no catalogue; \`holotype rebuild\` makes it`;
+      throw new ArchiveError("HT_NOT_FOUND", message, { file: folder });
+    }
+    const store = openRowsToRead(disk, paths.catalogue(number));
+    try {
+      const catalogue = new CatalogueView(store.view());
+      catalogue.checkFormat(folder);
+      if (catalogue.state.unfinished > 0) {
+        const message = `${folder}: the catalogue was lost, and is not complete yet; \`holotype rebuild\` makes it`;
+        throw new ArchiveError("HT_CORRUPT", message, { file: folder });
+      }
+      await loadForSegments(catalogue);
+      const { timeline: timelineNumber, timelineCommit } = catalogue.state;
+      if (timelineCommit > 0 && takesAny) requireTimeline(disk, paths.timeline(timelineNumber));
+      // A writer commits the timeline first, and may be long, or killed, before the catalogue follows.
+      const wanted = { cacheBytes: options.cacheBytes, generation: timelineCommit };
+      const timeline = openTimeline(disk, paths.timeline(timelineNumber), wanted);
+      // It may have been written again in between; then the catalogue is about to say so. Before the first, both are empty.
+      const { generation, visits } = timeline.info;
+      const belongs = generation === timelineCommit || (timelineCommit === 0 && visits === 0);
+      if (belongs || takesAny) return new Snapshot(disk, folder, settings, store, catalogue, timeline);
+      timeline[Symbol.dispose]();
+      store[Symbol.dispose]();
+      return undefined;
+    } catch (error) {
+      store[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  private constructor(
+    disk: Disk,
+    folder: string,
+    settings: ArchiveSettings,
+    store: OrderedStore,
+    catalogue: CatalogueView,
+    timeline: TimelineSnapshot,
+  ) {
+    this.settings = settings;
+    this.store = store;
+    this.catalogue = catalogue;
+    this.timeline = timeline;
+    this.shelf = new RecordShelf(disk, archivePaths(folder).segments, (number) => catalogue.segment(number));
+    this.locator = new Locator(disk, folder, catalogue, this.shelf);
+    this.reader = new CaptureReader(catalogue, this.shelf, this.locator);
+  }
+
+  /** Whether two of them are of one commit. */
+  isAsOf({ catalogue }: Snapshot): boolean {
+    const [own, other] = [this.catalogue.state, catalogue.state];
+    return (
+      own.timelineCommit === other.timelineCommit && own.timeline === other.timeline && own.journal === other.journal
+    );
+  }
+
+  [Symbol.dispose](): void {
+    this.shelf[Symbol.dispose]();
+    this.locator[Symbol.dispose]();
+    this.timeline[Symbol.dispose]();
+    this.store[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,55 @@
+/** Makes the catalogue say what entries of the journal say. */
+import { ArchiveError } from "../../base/index.ts";
+import { timeOfDate } from "../../dedup/index.ts";
+import { archiveKey, captureKey, recordMark } from "../catalogue/capture-key.ts";
+import { Flag, halfOf, has } from "../catalogue/capture-row.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { ADOPTED_SOURCES } from "../catalogue/catalogue-view.ts";
+import type { Indexer } from "../entering/indexer.ts";
+import type { AdoptEntry, JournalEntry, RemovedCapture, RemoveEntry } from "../journal/journal.ts";
+
+export function applyJournal(catalogue: Catalogue, indexer: Indexer, entries: Iterable<JournalEntry>): void {
+  for (const entry of entries) {
+    catalogue.count({ journal: 1 });
+    const kind: unknown = entry.kind;
+    if (entry.kind === "adopt") adopt(catalogue, entry);
+    else if (entry.kind === "remove") remove(catalogue, indexer, entry);
+    else if (entry.kind === "readmit") for (const capture of entry.captures) readmit(catalogue, indexer, capture);
+    else {
+      const message = `the journal has an entry of a kind that this version does not know: ${JSON.stringify(kind)}`;
+      throw new ArchiveError(typeof kind === "string" ? "HT_FORMAT_TOO_NEW" : "HT_CORRUPT", message);
+    }
+  }
+}
+
+function adopt(catalogue: Catalogue, { time, segment, path, size, modifiedMs }: AdoptEntry): void {
+  const there = catalogue.segment(segment);
+  const { addedMs = timeOfDate(time) ?? 0 } = catalogue.source(ADOPTED_SOURCES + segment) ?? {};
+  catalogue.putSource(ADOPTED_SOURCES + segment, { name: path, addedMs });
+  catalogue.putSegment(segment, { adopted: { path, size, modifiedMs }, end: there?.end ?? 0 });
+}
+
+function keyOf({ url, date, id, sha256, mark }: RemovedCapture): string {
+  const claim = sha256 === null ? undefined : `sha256:${sha256}`;
+  const own = mark === undefined ? recordMark(id ?? undefined, claim) : Buffer.from(mark, "hex").toString("latin1");
+  return captureKey(archiveKey(url), timeOfDate(date) ?? 0, own);
+}
+
+function remove(catalogue: Catalogue, indexer: Indexer, { lastSource, captures }: RemoveEntry): void {
+  catalogue.reserveSources(lastSource ?? 0);
+  const entry = catalogue.state.journal;
+  for (const capture of captures) {
+    const key = keyOf(capture);
+    const row = catalogue.capture(key);
+    if (row !== undefined && !has(row, Flag.removed)) indexer.remove({ key, timeMs: 0, row }, entry);
+    else indexer.enterRemovedRow(key, capture.url, capture.visit ?? { kind: "response" }, entry);
+    if (capture.isLast === true) catalogue.markDropped(halfOf(capture.sha256!), entry);
+  }
+}
+
+/** Of a record that was readmitted it does not matter what it was. */
+function readmit(catalogue: Catalogue, indexer: Indexer, capture: RemovedCapture): void {
+  const key = keyOf(capture);
+  const row = catalogue.capture(key);
+  if (row !== undefined && has(row, Flag.removed)) indexer.readmit(key, row);
+}

@@ -1,0 +1,141 @@
+/**
+ * The commits of one who writes an archive. Order of each: records durable in their segment, what the journal has to say,
+ * the timeline, the catalogue. After a failure nothing is committed any more: a second sync of what a first one lost would
+ * call it durable. Who opens the archive again finds what is there.
+ */
+import { type Clock, formatIso } from "../../base/index.ts";
+import type { Disk } from "../../disk/index.ts";
+import { TimelineWriter } from "../../temporal/index.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { Indexer } from "../entering/indexer.ts";
+import { appendJournal, type JournalEntry, type RemovedCapture } from "../journal/journal.ts";
+import type { ActiveSegment } from "../segments/active-segment.ts";
+import type { ArchivePaths } from "../segments/archive-folder.ts";
+import { applyJournal } from "./apply-journal.ts";
+
+/** A commit is made when this much was written since the last one, or this many rows have changed. */
+const COMMIT_BYTES = 64 << 20;
+const COMMIT_CHANGES = 100_000;
+
+export interface CommitParts {
+  readonly disk: Disk;
+  readonly paths: ArchivePaths;
+  readonly catalogue: Catalogue;
+  readonly indexer: Indexer;
+  readonly segment: ActiveSegment;
+  readonly clock: Clock;
+}
+
+export class Commits implements Disposable {
+  /** Rows that are changed before they are committed. */
+  readonly changesMax: number;
+  private readonly parts: CommitParts;
+  private readonly timeline: TimelineWriter;
+  /** Where the segment stood that was written to at the last commit. */
+  private committed: ActiveSegment["position"];
+  /** Timeline or catalogue may already lead to what was written since. */
+  private isTelling = false;
+  private failure: { readonly error: unknown } | undefined;
+  /** Captures that have come back, and of which the journal does not say so yet. */
+  private readmitted: RemovedCapture[] = [];
+
+  constructor(parts: CommitParts, changesMax = COMMIT_CHANGES) {
+    const { disk, paths, catalogue } = parts;
+    this.parts = parts;
+    this.changesMax = changesMax;
+    const { timeline, timelineCommit } = catalogue.state;
+    // A timeline that is ahead knows of what the catalogue does not: it goes back, and hears of it again.
+    this.timeline = TimelineWriter.open(disk, paths.timeline(timeline), { generation: timelineCommit });
+    // One that was written again by somebody who was cut off then has another number.
+    const { generation } = this.timeline;
+    if (timelineCommit > 0 && generation !== timelineCommit) catalogue.commit(generation);
+  }
+
+  get hasFailed(): boolean {
+    return this.failure !== undefined;
+  }
+
+  /** From here on, what is written to the segment is new. */
+  begin(): void {
+    this.committed = this.parts.segment.position;
+  }
+
+  whereDue(): void {
+    const { segment, catalogue } = this.parts;
+    const end = segment.position?.end ?? 0;
+    const isMuch = Math.abs(end - (this.committed?.end ?? 0)) > COMMIT_BYTES;
+    if (isMuch || catalogue.changeCount > this.changesMax) this.commit();
+  }
+
+  /** All that was entered is durable when this returns. */
+  commit(): void {
+    this.guard(() => {
+      const { segment, indexer, catalogue } = this.parts;
+      segment.sync();
+      this.noteReadmitted();
+      this.isTelling = true;
+      indexer.settle(this.timeline);
+      const { position } = segment;
+      if (position !== undefined) catalogue.putSegment(position.number, { end: position.end });
+      this.committed = position;
+      catalogue.commit(this.timeline.commitAlone().generation);
+      // Not before: until the catalogue names the new commit, readers need the one that it has named so far.
+      const { isChanged, generation } = this.timeline.compactWhereWorth();
+      if (isChanged) catalogue.commit(generation);
+      this.isTelling = false;
+    });
+  }
+
+  /** A capture that was removed comes back with the next commit. */
+  readmit(capture: RemovedCapture): void {
+    this.readmitted.push(capture);
+  }
+
+  /** Until the journal says so, a rebuild would take them out again. */
+  private noteReadmitted(): void {
+    const { disk, paths, catalogue, clock } = this.parts;
+    const captures = this.readmitted.splice(0);
+    if (captures.length === 0) return;
+    appendJournal(disk, paths.journal, [{ kind: "readmit", time: formatIso(clock.now()), captures }]);
+    catalogue.count({ journal: 1 });
+  }
+
+  /** Durable before it has any effect. What was written by halves is cut off by who opens the archive next. */
+  journal(...entries: readonly JournalEntry[]): void {
+    const { disk, paths, catalogue, indexer } = this.parts;
+    this.guard(() => appendJournal(disk, paths.journal, entries));
+    applyJournal(catalogue, indexer, entries);
+  }
+
+  /** Leaves the timeline in the room that it needs; thoroughly, with nothing of what was removed from it. */
+  tidyTimeline(isThorough = false): void {
+    const { catalogue } = this.parts;
+    if (this.hasFailed || catalogue.changeCount > 0) return;
+    const { isChanged, generation } = this.timeline.tidy(isThorough);
+    if (isChanged) this.guard(() => catalogue.commit(generation));
+  }
+
+  /**
+   * Takes back what was written to segments since the last commit, if nothing leads to it, and commits nothing any more. For
+   * who has failed, and has written what is there anyway.
+   */
+  takeBack(error: unknown): void {
+    this.failure ??= { error };
+    if (!this.isTelling) this.parts.segment.takeBack(this.committed);
+  }
+
+  /** Does something after which, if it fails, nothing is committed any more. */
+  guard(action: () => void): void {
+    if (this.failure !== undefined) throw this.failure.error;
+    try {
+      action();
+    } catch (error) {
+      this.failure = { error };
+      throw error;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.timeline[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,322 @@
+/**
+ * What revisits stand for, as far as the catalogue knows it by now: the payload that one leads to, whose status it has,
+ * and what it waits for. The rule itself is in dedup/; here are the captures that it chooses from. Obeys docs/lifespans.md.
+ */
+import { createHasher, type Digest, formatDigest, parseDigest } from "../../base/index.ts";
+import {
+  chooseOriginal,
+  confirmedState,
+  type FoundCandidates,
+  type NamedReference,
+  type OriginalCandidate,
+  type RevisitReference,
+} from "../../dedup/index.ts";
+import { parseReplaced, restoredBlock } from "../../pipeline/index.ts";
+import { payloadOf as entityOf, judgeDigest, scanRecord } from "../../warc/index.ts";
+import {
+  archiveKey,
+  type CaptureKey,
+  FIRST_MS,
+  idMark,
+  LAST_MS,
+  markIn,
+  timeOf,
+  urlKeyOf,
+  waitForDigest,
+  waitForId,
+  waitForSecond,
+} from "../catalogue/capture-key.ts";
+import {
+  type CaptureRow,
+  DIGEST_HALF,
+  EMPTY_PAYLOAD,
+  Flag,
+  has,
+  isHolder,
+  type OriginalRow,
+  type Payload,
+  type RecordPlace,
+} from "../catalogue/capture-row.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { Table } from "../catalogue/catalogue-keys.ts";
+import type { FoundCapture } from "../catalogue/catalogue-view.ts";
+import { contentIdentity } from "../catalogue/content.ts";
+import { classOf, contentStatus, tellsStatus } from "../catalogue/visit-class.ts";
+import { type RecordShelf, readable } from "../segments/segments.ts";
+
+/** What is told of a capture by another one. */
+export type ToldHeader = Pick<CaptureRow, "status" | "mime" | "location"> & { readonly isWholeRange: boolean };
+
+export interface Resolution {
+  readonly payload: Payload | undefined;
+  /** Proven by its digest, or needed no proof. */
+  readonly isByDigest: boolean;
+  /** For one without a status of its own. */
+  readonly header: ToldHeader | undefined;
+  /** What would change this, if it came. */
+  readonly waits: readonly string[];
+}
+
+/** A revisit that asks what it stands for. */
+export interface Asking {
+  readonly key: CaptureKey;
+  readonly reference: RevisitReference;
+  readonly isHeadless: boolean;
+  /** It had its payload when it came: then a payload is enough of which all captures were removed. */
+  readonly isOurs: boolean;
+}
+
+interface Candidate extends OriginalCandidate {
+  readonly payload: Payload;
+  readonly found?: FoundCapture | undefined;
+}
+
+const UNRESOLVED: Resolution = { payload: undefined, isByDigest: false, header: undefined, waits: [] };
+
+export class Originals {
+  private readonly catalogue: Catalogue;
+  private readonly shelf: RecordShelf;
+
+  constructor(catalogue: Catalogue, shelf: RecordShelf) {
+    this.catalogue = catalogue;
+    this.shelf = shelf;
+  }
+
+  resolve(asking: Asking): Resolution {
+    const { reference, isHeadless } = asking;
+    if (reference.kind === "unread" || reference.kind === "silent") return UNRESOLVED;
+    if (reference.kind === "empty") {
+      const names: NamedReference = { ...reference, kind: "named" };
+      const header = isHeadless ? this.headerOf(asking, EMPTY_PAYLOAD, names, this.named(names)) : undefined;
+      return { payload: EMPTY_PAYLOAD, isByDigest: true, header, waits: waitsOf(names, true, isHeadless) };
+    }
+    const proven = reference.digest === undefined ? [] : this.payloadsOf(reference.digest, asking.isOurs);
+    const isByDigest = proven.length === 1;
+    const found = isByDigest && !isHeadless ? NONE : this.named(reference);
+    const isOriginal = (each: Candidate) => this.mayBe(asking, each.found!);
+    const [byId, byCapture] = [found.byId.filter(isOriginal), found.byCapture.filter(isOriginal)];
+    const byDigest = proven.map((payload): Candidate => ({ ...NOWHERE, payload, content: contentOf(payload) }));
+    const chosen = chooseOriginal(reference, { byDigest, byId, byCapture }, (each) =>
+      this.fits(each, reference.digest),
+    );
+    const payload = chosen?.payload;
+    const header = isHeadless && payload !== undefined ? this.headerOf(asking, payload, reference, found) : undefined;
+    return { payload, isByDigest, header, waits: waitsOf(reference, isByDigest, isHeadless) };
+  }
+
+  /** The payloads that a digest is proven to be of. */
+  payloadsOf(claim: string, takesUnheld = false): Payload[] {
+    const digest = parseDigest(claim);
+    if (digest === undefined) return [];
+    const bytes = Buffer.from(digest.hex, "hex");
+    const halves =
+      digest.algorithm === "sha256" ? [bytes.subarray(0, DIGEST_HALF)] : this.catalogue.claimed(formatDigest(digest));
+    return halves.flatMap((half) => {
+      const original = this.heldOriginal(half, takesUnheld);
+      if (original === undefined) return [];
+      const payload = payloadOf(half, original);
+      const isIt =
+        digest.algorithm === "sha256"
+          ? payload.sha256.equals(bytes)
+          : (digest.algorithm === "sha1" && original.sha1.equals(bytes)) || this.isTold(half, claim, takesUnheld);
+      return isIt ? [payload] : [];
+    });
+  }
+
+  private heldOriginal(half: Buffer, takesUnheld: boolean): OriginalRow | undefined {
+    const [plain, chunked] = [this.catalogue.original(half, "plain"), this.catalogue.original(half, "chunked")];
+    const isThere = takesUnheld || plain?.isHeld === true || chunked?.isHeld === true;
+    return isThere ? (plain ?? chunked) : undefined;
+  }
+
+  /** Whether a capture with this payload has the digest in its header, which is true then. */
+  private isTold(half: Buffer, claim: string, takesUnheld: boolean): boolean {
+    if (takesUnheld) return true;
+    for (const key of this.catalogue.seen(half)) {
+      const row = this.catalogue.capture(key);
+      if (row !== undefined && isHolder(row) && !has(row, Flag.lies) && row.claim === claim) return true;
+    }
+    return false;
+  }
+
+  /** Captures that are named by id, or by URI and date, in the order of times and keys. */
+  private named(reference: NamedReference): FoundCandidates<Candidate> {
+    const { id, capture } = reference;
+    const urlKey = capture && archiveKey(capture.uri);
+    const second = capture === undefined ? 0 : Math.floor(capture.timeMs / 1000) * 1000;
+    const inSecond = urlKey === undefined ? [] : this.catalogue.captures(urlKey, second, second + 999);
+    const byCapture = candidatesOf(inSecond).filter(({ timeMs }) => timeMs !== undefined);
+    if (id === undefined) return { byDigest: [], byId: [], byCapture };
+    const withId = urlKey === undefined ? this.listedById(id) : this.ofUrlById(urlKey, id);
+    const byId = candidatesOf(withId).filter(({ found }) => this.idOf(found!) === id);
+    byId.sort((one, other) => (one.timeMs ?? 0) - (other.timeMs ?? 0));
+    return { byDigest: [], byId, byCapture };
+  }
+
+  private *ofUrlById(urlKey: string, id: string): Generator<FoundCapture> {
+    const mark = idMark(id);
+    for (const found of this.catalogue.captures(urlKey, FIRST_MS, LAST_MS))
+      if (markIn(found.key).startsWith(mark)) yield found;
+  }
+
+  private *listedById(id: string): Generator<FoundCapture> {
+    for (const key of this.catalogue.listed(Table.byId, idMark(id))) {
+      const row = key === "" ? undefined : this.catalogue.capture(key);
+      if (row !== undefined && !has(row, Flag.removed)) yield { key, timeMs: timeOf(key), row };
+    }
+  }
+
+  private idOf({ row }: FoundCapture): string | undefined {
+    return readable(() => this.shelf.idOf(row.place));
+  }
+
+  /** Whether it may be the original of who asks. */
+  private mayBe({ key }: Asking, { row, timeMs, key: own }: FoundCapture): boolean {
+    if (own === key || has(row, Flag.silent)) return false;
+    return isHolder(row) || has(row, Flag.byDigest) || (timeMs < timeOf(key) && !has(row, Flag.undated));
+  }
+
+  /** Whether the payload has this digest; where only its bytes could tell, they are asked. */
+  private fits({ payload, found }: Candidate, claim: string | undefined): boolean {
+    const wanted = claim === undefined ? undefined : parseDigest(claim);
+    if (wanted === undefined || found?.row.claim === claim) return true;
+    if (wanted.algorithm === "sha256") return payload.sha256.toString("hex") === wanted.hex;
+    if (wanted.algorithm === "sha1" && payload.sha1.toString("hex") === wanted.hex) return true;
+    const original = this.catalogue.anyOriginal(payload.sha256.subarray(0, DIGEST_HALF))?.place;
+    const own = found !== undefined && isHolder(found.row) ? found.row : undefined;
+    const place = own === undefined || own.kind === "replaced" ? original : own.place;
+    if (place === undefined) return false;
+    const { algorithm } = wanted;
+    // A record may also be told by the digest of its body as it is stored.
+    const isStored = own !== undefined && own.kind !== "replaced";
+    const asked = { payload: [algorithm], ...(isStored ? { stored: [algorithm] } : {}) };
+    const scan = readable(() => this.shelf.read(place, (record) => scanRecord(record, asked)));
+    const verdict = scan && judgeDigest(formatDigest(wanted), isStored ? scan : { ...scan, storedDigests: [] });
+    if (verdict === "transferred" || verdict === "stored") return true;
+    return own?.kind === "replaced" && readable(() => this.isStoredAs(own.place, place, wanted)) === true;
+  }
+
+  /** Whether the digest is that of the body as it was stored in the record whose place a revisit took. */
+  private isStoredAs(revisit: RecordPlace, original: RecordPlace, wanted: Digest): boolean {
+    const replaced = this.shelf.read(revisit, (record) => parseReplaced(record.headers.text));
+    if (replaced?.chunks === undefined) return false;
+    const hasher = createHasher(wanted.algorithm);
+    this.shelf.read(original, (record) => {
+      const own = { text: "", http: Buffer.alloc(0), replaced };
+      for (const piece of restoredBlock(own, entityOf(record).chunks)) hasher.update(piece);
+    });
+    return hasher.finish().hex === wanted.hex;
+  }
+
+  /** Of which capture a revisit has its status: one that it names, the last of its URL, or the first of all. */
+  private headerOf(
+    asking: Asking,
+    payload: Payload,
+    reference: NamedReference,
+    { byId, byCapture }: FoundCandidates<Candidate>,
+  ): ToldHeader | undefined {
+    const isSource = ({ key, row }: FoundCapture) =>
+      key !== asking.key && tellsStatus(row) && row.payload?.sha256.equals(payload.sha256) === true;
+    const ownKey = urlKeyOf(asking.key);
+    const isNamed = ({ found }: Candidate) => found !== undefined && isSource(found);
+    const named = { byDigest: [], byId: byId.filter(isNamed), byCapture: byCapture.filter(isNamed) };
+    const chosen = chooseOriginal({ ...reference, digest: undefined }, named, () => true);
+    if (chosen !== undefined) return told(chosen.found!.row);
+    for (const found of this.catalogue.captures(ownKey, FIRST_MS, timeOf(asking.key), true))
+      if (isSource(found) && classOf({ ...found.row, request: undefined }) === "state") return told(found.row);
+    if (payload.size === 0) return undefined;
+    let first: FoundCapture | undefined;
+    for (const key of this.catalogue.seen(payload.sha256.subarray(0, DIGEST_HALF))) {
+      const found = { key, timeMs: timeOf(key), row: this.catalogue.capture(key)! };
+      const isEarlier = first === undefined || found.timeMs < first.timeMs;
+      // Of one time, the first key counts, and they come in the order of keys.
+      if (isEarlier && isSource(found)) first = found;
+    }
+    return first && told(first.row);
+  }
+
+  /** The state that a silent 304 confirms; absent where there is none, or its payload is not known. */
+  confirmed(key: CaptureKey, row: CaptureRow): { readonly state: CaptureRow | undefined; readonly isFar: boolean } {
+    const none = { state: undefined, isFar: false };
+    if (has(row, Flag.undated)) return none;
+    const states = this.statesBefore(urlKeyOf(key), timeOf(key));
+    const first = states.next();
+    if (first.done === true) return none;
+    // Which of several is the last one cannot be said if one of them is not known.
+    if (first.value.length > 1 && first.value.some((state) => !isKnown(state))) return none;
+    const { etag, lastModified } = row;
+    const state = confirmedState(withStatus(first.value, states), { etag, lastModified })?.row;
+    return { state: state !== undefined && isKnown(state) ? state : undefined, isFar: state !== first.value[0] };
+  }
+
+  /** States with status 200, moment by moment, the last first. Of one moment those come first of which nothing is known. */
+  private *statesBefore(urlKey: string, timeMs: number): Generator<CaptureRow[], undefined> {
+    let [moment, rows]: [number, CaptureRow[]] = [0, []];
+    const inOrder = () => rows.sort((one, other) => compare(lastness(other), lastness(one)));
+    for (const { timeMs: time, row } of this.catalogue.visits(urlKey, FIRST_MS, timeMs, true)) {
+      if (row.class !== "state" || contentStatus(row) !== 200) continue;
+      if (rows.length > 0 && time !== moment) {
+        yield inOrder();
+        rows = [];
+      }
+      moment = time;
+      rows.push(row);
+    }
+    if (rows.length > 0) yield inOrder();
+  }
+}
+
+/** All states of moments, as the rule wants them. */
+function* withStatus(first: readonly CaptureRow[], others: Iterable<readonly CaptureRow[]>) {
+  for (const rows of [[first], others]) {
+    for (const moment of rows)
+      for (const row of moment) yield { row, status: 200, etag: row.etag, lastModified: row.lastModified };
+  }
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+function isKnown(row: CaptureRow): boolean {
+  return row.payload !== undefined && !has(row, Flag.removed);
+}
+
+function candidatesOf(captures: Iterable<FoundCapture>): Candidate[] {
+  return [...captures].flatMap((found): Candidate[] => {
+    const { payload, url: uri } = found.row;
+    const timeMs = has(found.row, Flag.undated) ? undefined : found.timeMs;
+    return payload === undefined ? [] : [{ content: contentOf(payload), uri, timeMs, id: undefined, payload, found }];
+  });
+}
+
+const NONE = { byDigest: [], byId: [], byCapture: [] };
+const NOWHERE = { uri: undefined, timeMs: undefined, id: undefined };
+
+function contentOf({ sha256 }: Payload): string {
+  return sha256.toString("latin1");
+}
+
+export function payloadOf(half: Buffer, { digestRest, sha1, payloadSize }: OriginalRow): Payload {
+  return { sha256: Buffer.concat([half, digestRest]), sha1, size: payloadSize };
+}
+
+function told(row: CaptureRow): ToldHeader {
+  const { status, mime, location } = row;
+  return { status, mime, location, isWholeRange: has(row, Flag.wholeRange) };
+}
+
+/** Orders captures of one moment as the timeline does; what is not known is last. */
+function lastness(row: CaptureRow): string {
+  if (row.payload === undefined || has(row, Flag.removed)) return "\uffff";
+  return contentIdentity(contentStatus(row), row.location, row.payload.sha256.toString("hex")).toString("latin1");
+}
+
+function waitsOf({ digest, id, capture }: NamedReference, isByDigest: boolean, isHeadless: boolean): string[] {
+  const waits: string[] = [];
+  if (digest !== undefined && !isByDigest) waits.push(waitForDigest(digest));
+  if (isByDigest && !isHeadless) return waits;
+  if (id !== undefined) waits.push(waitForId(idMark(id)));
+  if (capture !== undefined) waits.push(waitForSecond(archiveKey(capture.uri), capture.timeMs));
+  return waits;
+}

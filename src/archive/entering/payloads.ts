@@ -1,0 +1,146 @@
+/** Which record holds each payload, by which digests it is found, and whether any capture has it. */
+import { formatDigest, parseDigest } from "../../base/index.ts";
+import type { CaptureFacts, RecordFacts } from "../../pipeline/index.ts";
+import { type CaptureKey, waitForDigest } from "../catalogue/capture-key.ts";
+import {
+  type CaptureRow,
+  DIGEST_HALF,
+  isHolder,
+  type OriginalRow,
+  type Payload,
+  type RecordPlace,
+} from "../catalogue/capture-row.ts";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { FRAMINGS, type Framing, Table } from "../catalogue/catalogue-keys.ts";
+
+export class Payloads {
+  private readonly catalogue: Catalogue;
+  private readonly woken: Set<CaptureKey>;
+
+  /** Revisits that have to be looked at again are put into `woken`. */
+  constructor(catalogue: Catalogue, woken: Set<CaptureKey>) {
+    this.catalogue = catalogue;
+    this.woken = woken;
+  }
+
+  /** A capture has this payload, and its record holds it. */
+  hold(facts: RecordFacts, place: RecordPlace): void {
+    this.enter(facts, place, true);
+  }
+
+  /** The record holds this payload, though its capture was removed. */
+  offer(facts: RecordFacts, place: RecordPlace): void {
+    this.enter(facts, place, false);
+  }
+
+  private enter(facts: RecordFacts, place: RecordPlace, isHeld: boolean): void {
+    const { catalogue } = this;
+    const capture = facts.capture!;
+    const sha256 = Buffer.from(capture.sha256!, "hex");
+    const digest = sha256.subarray(0, DIGEST_HALF);
+    const framing: Framing = capture.framing ?? "plain";
+    const there = catalogue.original(digest, framing);
+    const isReferable = mayBeReferredTo(facts);
+    // One that can be referred to is better than one that cannot.
+    const isBetter = there === undefined || (!there.isReferable && isReferable);
+    const wasHeld = this.isHeld(digest);
+    if (isBetter || (isHeld && !there.isHeld)) {
+      const own = { place, payloadSize: capture.payloadSize!, digestRest: sha256.subarray(DIGEST_HALF), isReferable };
+      const row: OriginalRow = isBetter ? { ...own, sha1: sha1Of(capture), isHeld: false } : there;
+      catalogue.putOriginal(digest, framing, { ...row, isHeld: isHeld || there?.isHeld === true });
+    }
+    if (!wasHeld) this.wakeWaiting(`sha256:${capture.sha256!}`);
+    for (const claim of claimsOf(capture)) this.addClaim(claim, digest, !wasHeld);
+  }
+
+  /** A revisit that we wrote has found its payload: it has it as the record had whose place it took. */
+  claimFor({ capture }: RecordFacts, payload: Payload): void {
+    const digest = payload.sha256.subarray(0, DIGEST_HALF);
+    if (!this.isHeld(digest)) {
+      for (const framing of FRAMINGS) {
+        const row = this.catalogue.original(digest, framing);
+        if (row !== undefined) this.catalogue.putOriginal(digest, framing, { ...row, isHeld: true });
+      }
+      this.wakeWaiting(`sha256:${payload.sha256.toString("hex")}`);
+      this.addClaim(formatDigest({ algorithm: "sha1", hex: payload.sha1.toString("hex") }), digest, true);
+    }
+    if (capture?.claim !== undefined) this.addClaim(capture.claim, digest, false);
+  }
+
+  private isHeld(digest: Buffer): boolean {
+    return FRAMINGS.some((framing) => this.catalogue.original(digest, framing)?.isHeld === true);
+  }
+
+  private addClaim(claim: string, digest: Buffer, isNewlyHeld: boolean): void {
+    const isNew = this.catalogue.addClaim(claim, digest);
+    if (!isNew && !isNewlyHeld) return;
+    this.wakeWaiting(claim);
+    const others = this.catalogue.claimed(claim).filter((other) => !other.equals(digest));
+    // The digest has become ambiguous for those who were led by it.
+    for (const other of others) this.wakeRevisits(other);
+  }
+
+  private wakeWaiting(claim: string): void {
+    if (this.catalogue.state.waiting === 0) return;
+    for (const key of this.catalogue.listed(Table.waiting, waitForDigest(claim))) this.woken.add(key);
+  }
+
+  private wakeRevisits(digest: Buffer): void {
+    for (const key of this.catalogue.seen(digest))
+      if (this.catalogue.capture(key)?.kind === "revisit") this.woken.add(key);
+  }
+
+  /** A capture with this payload is gone. Whether it was the last; then the payload is, too. */
+  release({ payload, claim }: CaptureRow, entry: number): boolean {
+    const { catalogue } = this;
+    const digest = payload!.sha256.subarray(0, DIGEST_HALF);
+    const isLast = !this.hasHolder(digest);
+    if (isLast) {
+      this.drop(digest);
+      catalogue.markDropped(digest, entry);
+    }
+    // A digest that only its header told may prove nothing any more.
+    if (isLast || claim !== undefined) this.wakeRevisits(digest);
+    return isLast;
+  }
+
+  private hasHolder(digest: Buffer): boolean {
+    for (const key of this.catalogue.seen(digest)) {
+      const row = this.catalogue.capture(key);
+      if (row !== undefined && isHolder(row)) return true;
+    }
+    return false;
+  }
+
+  /** Forgets the records of a payload. */
+  drop(digest: Buffer): void {
+    for (const framing of FRAMINGS) {
+      if (this.catalogue.original(digest, framing) !== undefined)
+        this.catalogue.putOriginal(digest, framing, undefined);
+    }
+  }
+
+  /** The same for one that was offered and that nobody wanted. */
+  dropUnheld(digest: Buffer): void {
+    if (!this.isHeld(digest)) this.drop(digest);
+  }
+}
+
+/** What fails its checksum is kept, but nothing is to rely on it. */
+function mayBeReferredTo({ capture, damaged, date, uri }: RecordFacts): boolean {
+  const { truncated, short, segmented, payloadSize = 0 } = capture!;
+  const isWhole = truncated !== true && short !== true && segmented !== true && payloadSize > 0;
+  return isWhole && damaged === undefined && date !== undefined && uri !== undefined;
+}
+
+export function sha1Of({ sha1, claim }: CaptureFacts): Buffer {
+  return Buffer.from(sha1 ?? parseDigest(claim!)!.hex, "hex");
+}
+
+/** Digests by which a revisit may refer to a payload, beside its sha256. */
+function claimsOf(capture: CaptureFacts): string[] {
+  const { claim, lies } = capture;
+  const sha1 = formatDigest({ algorithm: "sha1", hex: sha1Of(capture).toString("hex") });
+  const isOther = claim !== undefined && lies !== true && claim !== sha1 && !claim.startsWith("sha256:");
+  return isOther ? [sha1, claim] : [sha1];
+}

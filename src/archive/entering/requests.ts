@@ -1,0 +1,72 @@
+/** What requests tell of the captures that answer them. Obeys docs/lifespans.md, "Requests". */
+import type { RecordFacts } from "../../pipeline/index.ts";
+import { type CaptureKey, idMark, markIn, waitForRequest } from "../catalogue/capture-key.ts";
+import type { RowRequest } from "../catalogue/capture-row.ts";
+import { Table } from "../catalogue/catalogue-keys.ts";
+import type { CatalogueView, FoundCapture } from "../catalogue/catalogue-view.ts";
+import type { LooseRequest } from "../catalogue/request-row.ts";
+
+/** Of two requests for one capture: GET wins, then the first in the alphabet. */
+export function joinRequests(one: RowRequest | undefined, other: RowRequest | undefined): RowRequest | undefined {
+  if (one === undefined || other === undefined) return one ?? other;
+  if (one.method === other.method) {
+    const query = [one.query ?? "", other.query ?? ""].sort()[0]!;
+    return { method: one.method, isConditional: one.isConditional || other.isConditional, query };
+  }
+  const isFirst = one.method === "GET" || (other.method !== "GET" && one.method < other.method);
+  return isFirst ? one : other;
+}
+
+export function isSameRequest(one: RowRequest | undefined, other: RowRequest | undefined): boolean {
+  return (
+    one?.method === other?.method &&
+    one?.isConditional === other?.isConditional &&
+    (one?.query ?? "") === (other?.query ?? "")
+  );
+}
+
+/** What a request that stands beside a capture tells of it; absent where it is of another URI. */
+export function requestFor(capture: Pick<RecordFacts, "uri">, note: RecordFacts): RowRequest | undefined {
+  return note.request === undefined || note.uri !== capture.uri ? undefined : requestIn(note);
+}
+
+function requestIn({ request }: RecordFacts): RowRequest {
+  const { method, isConditional = false, query } = request!;
+  return { method, isConditional, query };
+}
+
+/** A request that stands by itself. Absent for what is none, or what nothing could be found by. */
+export function looseRequest(note: RecordFacts): LooseRequest | undefined {
+  const { request, id, uri } = note;
+  if (request === undefined || id === undefined || uri === undefined) return undefined;
+  return { ...requestIn(note), id, uri, with: note.with ?? [] };
+}
+
+/** What the requests that stand by themselves tell of a capture that has come. */
+export function requestsOf(catalogue: CatalogueView, urlKey: string, capture: RecordFacts): RowRequest | undefined {
+  let known: RowRequest | undefined;
+  for (const loose of catalogue.requests(urlKey)) {
+    const isNamed = capture.id !== undefined && loose.with.includes(capture.id);
+    if (loose.uri !== capture.uri || !(isNamed || capture.with?.includes(loose.id) === true)) continue;
+    known = joinRequests(known, loose);
+  }
+  return known;
+}
+
+/** The captures of its URL that a request that has come belongs to; `naming` says which ids some of them name. */
+export function* answersTo(
+  catalogue: CatalogueView,
+  captures: Iterable<FoundCapture>,
+  loose: LooseRequest,
+  naming: ReadonlyMap<CaptureKey, readonly string[]>,
+): Generator<FoundCapture> {
+  const marks = loose.with.map(idMark);
+  const wait = waitForRequest(loose.id);
+  for (const found of captures) {
+    if (found.row.url !== loose.uri) continue;
+    const mark = markIn(found.key);
+    const isNamed = marks.some((each) => mark.startsWith(each));
+    const names = () => naming.get(found.key)?.includes(loose.id) ?? catalogue.isListed(Table.waiting, wait, found.key);
+    if (isNamed || names()) yield found;
+  }
+}
