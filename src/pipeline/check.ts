@@ -1,7 +1,7 @@
 /**
  * The check of `holotype check`: is a record sound? Structure and compression are the reader's to judge; here come the
  * header fields that each type must have, the digests of block and payload (in both readings of what a payload is), and
- * for revisits a note of what they refer to, so that orphans can be told at the end.
+ * a note of each capture, by which revisits without originals can be found at the end.
  */
 import {
   type DigestAlgorithm,
@@ -12,7 +12,6 @@ import {
   parseDigest,
   type Warning,
 } from "../base/index.ts";
-import { captureKey } from "../dedup/index.ts";
 import {
   type DigestVerdict,
   judgeDigest,
@@ -21,6 +20,7 @@ import {
   scanRecord,
   type WarcRecord,
 } from "../warc/index.ts";
+import { algorithmsFor, type CaptureLine, heldLine, isHeld, PayloadStart, revisitLine } from "./capture-line.ts";
 import { hasPayload } from "./listing.ts";
 import type { RecordTask } from "./task.ts";
 
@@ -33,10 +33,8 @@ export interface RecordCheck {
   readonly type: string;
   readonly payloadDigest: DigestVerdict;
   readonly blockDigest: DigestVerdict;
-  /** What a record that holds a payload can be referred to by: URI and date, or digest. */
-  readonly holds: readonly string[];
-  /** The same of the record that a revisit refers to. */
-  readonly refersTo?: string;
+  /** Of a record that holds a payload or refers to one. */
+  readonly capture?: CaptureLine | undefined;
 }
 
 const KNOWN_TYPES = new Set([
@@ -56,40 +54,31 @@ export async function createCheck(_options: CheckOptions): Promise<RecordTask> {
   return { exact: true, record: (record, warn) => `${JSON.stringify(checkRecord(record, warn))}\n` };
 }
 
-function keyOf(uri: string | undefined, date: string | undefined): string | undefined {
-  return uri === undefined || date === undefined ? undefined : captureKey(uri, date);
+export interface DigestChoice {
+  /** Payload digests that are computed where the record claims none that can be read. */
+  readonly otherwise: readonly DigestAlgorithm[];
+  /** Those that are computed of every payload. */
+  readonly always: readonly DigestAlgorithm[];
 }
 
-function keyOfDigest(claim: string | undefined): string | undefined {
-  const digest = claim === undefined ? undefined : parseDigest(claim);
-  return digest === undefined ? undefined : formatDigest(digest);
-}
+/** Where a header has no digest, other people's revisits find the record by its SHA-1. */
+const DIGESTS_DEFAULT: DigestChoice = { otherwise: ["sha1"], always: [] };
 
-/** By URI and date where the revisit names them, else by digest. */
-function referenceOf(record: WarcRecord, digestKey: string | undefined): { refersTo?: string } {
-  if (record.type !== "revisit") return {};
-  const { headers } = record;
-  const key = keyOf(headers.get("warc-refers-to-target-uri"), headers.get("warc-refers-to-date")) ?? digestKey;
-  return key === undefined ? {} : { refersTo: key };
-}
-
-export function checkRecord(record: WarcRecord, warn: (warning: Warning) => void): RecordCheck {
-  return checkWithScan(record, warn).check;
-}
-
-/** The same, with what was found on the way; payload digests of `more` algorithms come with it, behind the record's. */
-export function checkWithScan(
+export function checkRecord(
   record: WarcRecord,
   warn: (warning: Warning) => void,
-  more: readonly DigestAlgorithm[] = [],
-): { readonly check: RecordCheck; readonly scan: RecordScan } {
+  digests: DigestChoice = DIGESTS_DEFAULT,
+): RecordCheck {
   const say = (code: ErrorCode, message: string) => warn({ code, message, file: record.file, offset: record.offset });
   const blockClaim = algorithmOf(record.blockDigest);
-  const payloadClaim = algorithmOf(record.payloadDigest);
-  const algorithms = [...new Set(payloadClaim === undefined ? more : [payloadClaim, ...more])];
+  const held = isHeld(record);
+  const claimed = algorithmsFor(record, held ? digests.otherwise : []);
+  const algorithms = held ? [...new Set([...claimed, ...digests.always])] : claimed;
+  const start = new PayloadStart();
   const scan = scanRecord(record, {
     ...(blockClaim === undefined ? {} : { block: [blockClaim] }),
     ...(algorithms.length === 0 ? {} : { payload: algorithms, stored: algorithms }),
+    ...(held ? { onPayload: start.push } : {}),
   });
   for (const finding of scan.findings) say(finding.code, finding.message);
   record.drain();
@@ -108,18 +97,19 @@ export function checkWithScan(
   }
   if (payloadDigest === "unknown") say("HT_DIGEST_UNKNOWN", `payload digest ${record.payloadDigest}`);
 
-  const digestKey = keyOfDigest(record.payloadDigest);
-  const ownKey = keyOf(record.uri, record.dateText);
-  const check = {
+  return {
     file: record.file,
     offset: record.offset,
     type: record.type,
     payloadDigest,
     blockDigest,
-    holds: hasPayload(record) ? [ownKey, digestKey].filter((key) => key !== undefined) : [],
-    ...referenceOf(record, digestKey),
+    capture: captureOf(record, scan, start),
   };
-  return { check, scan };
+}
+
+function captureOf(record: WarcRecord, scan: RecordScan, start: PayloadStart): CaptureLine | undefined {
+  if (isHeld(record)) return heldLine(record, scan, start);
+  return record.type === "revisit" ? revisitLine(record, scan) : undefined;
 }
 
 function algorithmOf(claim: string | undefined): DigestAlgorithm | undefined {
