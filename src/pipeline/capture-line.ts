@@ -4,7 +4,7 @@
  * what a revisit claims; all are an algorithm and hex.
  */
 import { crc32 } from "node:zlib";
-import { type Digest, type DigestAlgorithm, loadDigest, parseDigest, type Warning } from "../base/index.ts";
+import { type Digest, loadDigest, parseDigest, type Warning } from "../base/index.ts";
 import { isNotModified } from "../dedup/index.ts";
 import {
   type HttpHead,
@@ -13,7 +13,6 @@ import {
   type RecordScan,
   refersToOf,
   replacedBy,
-  type ScanRequest,
   scanRecord,
   type WarcRecord,
 } from "../warc/index.ts";
@@ -33,7 +32,7 @@ interface LineFacts extends CapturePlace {
   readonly date?: string | undefined;
   /** Of the HTTP header. */
   readonly status?: number | undefined;
-  /** Content-Length of the HTTP header, where it should be that of the body. */
+  /** Content-Length of the HTTP header, where it should be that of the body; only `verify` asks for it. */
   readonly told?: number | undefined;
   /** Checksums of ETag and Last-Modified, where a silent 304 may need them. */
   readonly etag?: number | undefined;
@@ -77,14 +76,13 @@ export function isHeld({ type }: WarcRecord): boolean {
   return type === "response" || type === "resource";
 }
 
-/** What to compute of a record: the digest that it claims, or these where it claims none that can be read. */
-export function algorithmsFor(record: WarcRecord, otherwise: readonly DigestAlgorithm[]): readonly DigestAlgorithm[] {
-  const claim = record.payloadDigest === undefined ? undefined : parseDigest(record.payloadDigest);
-  return claim === undefined ? otherwise : [claim.algorithm];
+/** The payload digest in the header of a record; absent where there is none that can be read. */
+export function claimOf({ payloadDigest }: WarcRecord): Digest | undefined {
+  return payloadDigest === undefined ? undefined : parseDigest(payloadDigest);
 }
 
-/** Large enough for every published pair of files with one SHA-1, and too small to cost anything. */
-const START_SIZE = 1 << 14;
+/** Large enough for the published files that share a SHA-1, which differ near their beginnings, and next to no work. */
+const START_SIZE = 1 << 10;
 
 /** Takes a checksum of how a payload begins, piece by piece. */
 export class PayloadStart {
@@ -93,41 +91,70 @@ export class PayloadStart {
 
   readonly push = (bytes: Uint8Array): void => {
     if (this.size >= START_SIZE) return;
-    this.checksum = crc32(bytes.subarray(0, START_SIZE - this.size), this.checksum);
+    const room = START_SIZE - this.size;
+    this.checksum = crc32(bytes.length > room ? bytes.subarray(0, room) : bytes, this.checksum);
     this.size += bytes.length;
   };
 }
 
-export function heldLine(record: WarcRecord, scan: RecordScan, start: PayloadStart): HeldLine {
+/** `claim` is what `claimOf` gave. */
+export function heldLine(
+  record: WarcRecord,
+  scan: RecordScan,
+  start: PayloadStart,
+  claim: Digest | undefined,
+): HeldLine {
+  const { http } = scan;
+  const { offset, length, inner, id, uri, dateText } = record;
   const digests = scan.payloadDigests.map(digestText);
   const stored = scan.framing === "chunked" ? scan.storedDigests.map(digestText) : undefined;
-  const claim = claimOf(record);
-  const isTrue = claim === undefined || digests.includes(claim) || stored?.includes(claim) === true;
+  const said = claim === undefined ? undefined : digestText(claim);
+  const isTrue = said === undefined || digests.includes(said) || stored?.includes(said) === true;
+  const isState = http?.status === 200;
+  // Millions of these are made; what is absent does not go into the line.
   return {
     kind: "held",
-    ...factsOf(record, scan.http),
-    ...(scan.http?.status === 200 ? validatorsOf(scan.http) : {}),
+    offset,
+    length,
+    inner,
+    id,
+    uri,
+    date: dateText,
+    status: http?.status,
+    etag: isState ? etagOf(http) : undefined,
+    lastModified: isState ? checksumOf(http.headers.get("last-modified")) : undefined,
     size: scan.payloadSize,
     start: start.checksum,
     digests,
-    ...(stored === undefined ? {} : { stored }),
-    ...(isTrue ? {} : { lie: claim }),
+    stored,
+    lie: isTrue ? undefined : said,
   };
 }
 
 export function revisitLine(record: WarcRecord, { http }: Pick<RecordScan, "http">): RevisitLine {
+  const { offset, length, inner, id, uri, dateText } = record;
   const profile = profileOf(record);
   const replaced = replacedBy(record);
+  const claim = claimOf(record);
+  const status = http?.status;
+  const confirms = http !== undefined && isNotModified({ profile, status });
   return {
     kind: "revisit",
-    ...factsOf(record, http),
-    ...(profile === undefined ? {} : { profile }),
-    ...(http !== undefined && isNotModified({ profile, status: http.status }) ? validatorsOf(http) : {}),
+    offset,
+    length,
+    inner,
+    id,
+    uri,
+    date: dateText,
+    status,
+    etag: confirms ? etagOf(http) : undefined,
+    lastModified: confirms ? checksumOf(http.headers.get("last-modified")) : undefined,
+    profile,
     refersTo: refersToOf(record) as RevisitLine["refersTo"],
-    claim: claimOf(record),
-    ...(record.headers.get(REPLACED_FIELD.toLowerCase()) === undefined ? {} : { ours: true }),
-    ...(replaced === undefined ? {} : { replaced: digestText(replaced.digest) }),
-    ...(replaced?.chunks === undefined ? {} : { chunked: true }),
+    claim: claim === undefined ? undefined : digestText(claim),
+    ours: record.headers.get(REPLACED_FIELD.toLowerCase()) === undefined ? undefined : true,
+    replaced: replaced === undefined ? undefined : digestText(replaced.digest),
+    chunked: replaced?.chunks === undefined ? undefined : true,
   };
 }
 
@@ -139,37 +166,19 @@ export function profileOf({ headers }: WarcRecord): RevisitLine["profile"] {
   return profile ?? "unknown";
 }
 
-function claimOf({ payloadDigest }: WarcRecord): string | undefined {
-  const claim = payloadDigest === undefined ? undefined : parseDigest(payloadDigest);
-  return claim === undefined ? undefined : digestText(claim);
+/** A server may call the same version weak when it compresses it. */
+function etagOf({ headers }: HttpHead): number | undefined {
+  const etag = headers.get("etag");
+  return checksumOf(etag?.startsWith("W/") === true ? etag.slice(2) : etag);
 }
 
-function factsOf(record: WarcRecord, http: HttpHead | undefined): LineFacts {
-  const { offset, length, inner, id, uri, dateText } = record;
-  return { offset, length, inner, id, uri, date: dateText, status: http?.status, told: toldLength(http) };
-}
-
-function validatorsOf({ headers }: HttpHead): Pick<LineFacts, "etag" | "lastModified"> {
-  // A server may call the same version weak when it compresses it.
-  const etag = headers.get("etag")?.replace(/^W\//, "");
-  const lastModified = headers.get("last-modified");
-  return {
-    ...(etag === undefined ? {} : { etag: crc32(etag) }),
-    ...(lastModified === undefined ? {} : { lastModified: crc32(lastModified) }),
-  };
+function checksumOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : crc32(text);
 }
 
 /** Digests as keys: hex for every algorithm. */
 export function digestText({ algorithm, hex }: Digest): string {
   return `${algorithm}:${hex}`;
-}
-
-/** How long the body is by the HTTP header: where the status admits one, and no transfer coding hides its length. */
-function toldLength(http: HttpHead | undefined): number | undefined {
-  if (http?.status === undefined || http.status < 200 || http.status === 204 || http.status === 304) return undefined;
-  if (http.headers.get("transfer-encoding") !== undefined) return undefined;
-  const told = http.headers.get("content-length");
-  return told !== undefined && /^\d{1,15}$/.test(told) ? Number(told) : undefined;
 }
 
 /** What a line says. */
@@ -187,14 +196,16 @@ export async function createCaptureTask(): Promise<RecordTask> {
   await loadDigest("blake3");
   return {
     record(record, warn: (warning: Warning) => void) {
+      const isRevisit = record.type === "revisit";
+      if (!isRevisit && !isHeld(record)) return "";
       const start = new PayloadStart();
-      const algorithms = isHeld(record) ? algorithmsFor(record, ["sha1"]) : [];
-      const request: ScanRequest = { payload: algorithms, stored: algorithms, onPayload: start.push };
-      if (!isHeld(record) && record.type !== "revisit") return "";
-      const scan = scanRecord(record, request);
+      const claim = claimOf(record);
+      const algorithms = [claim?.algorithm ?? "sha1"];
+      const held = { payload: algorithms, stored: algorithms, onPayload: start.push };
+      const scan = scanRecord(record, isRevisit ? {} : held);
       for (const finding of scan.findings) warn({ ...finding, file: record.file, offset: record.offset });
       record.drain();
-      const line = record.type === "revisit" ? revisitLine(record, scan) : heldLine(record, scan, start);
+      const line = isRevisit ? revisitLine(record, scan) : heldLine(record, scan, start, claim);
       return `${JSON.stringify(line)}\n`;
     },
   };

@@ -14,27 +14,25 @@ import {
 } from "../base/index.ts";
 import {
   type DigestVerdict,
+  type HttpHead,
   judgeDigest,
   parseProfile,
-  type RecordScan,
   scanRecord,
   type WarcRecord,
 } from "../warc/index.ts";
-import { algorithmsFor, type CaptureLine, heldLine, isHeld, PayloadStart, revisitLine } from "./capture-line.ts";
+import { type CaptureLine, claimOf, heldLine, isHeld, PayloadStart, revisitLine } from "./capture-line.ts";
 import { hasPayload } from "./listing.ts";
 import type { RecordTask } from "./task.ts";
 
 export type CheckOptions = Readonly<Record<never, never>>;
 
-/** What a record is and how its digests held; a line of JSON each, for the command to gather. */
+/** What a record is and how its digests held, for the command to gather: see `OrphanFinder.take`. */
 export interface RecordCheck {
   readonly file: string;
   readonly offset: number;
   readonly type: string;
   readonly payloadDigest: DigestVerdict;
   readonly blockDigest: DigestVerdict;
-  /** Of a record that holds a payload or refers to one. */
-  readonly capture?: CaptureLine | undefined;
 }
 
 const KNOWN_TYPES = new Set([
@@ -51,7 +49,13 @@ const NEED_URI = new Set(["response", "resource", "request", "revisit", "convers
 
 export async function createCheck(_options: CheckOptions): Promise<RecordTask> {
   await loadDigest("blake3");
-  return { exact: true, record: (record, warn) => `${JSON.stringify(checkRecord(record, warn))}\n` };
+  return {
+    exact: true,
+    record(record, warn) {
+      const { check, capture } = checkRecord(record, warn);
+      return `${JSON.stringify(check)}\t${capture === undefined ? "" : JSON.stringify(capture)}\n`;
+    },
+  };
 }
 
 export interface DigestChoice {
@@ -64,16 +68,24 @@ export interface DigestChoice {
 /** Where a header has no digest, other people's revisits find the record by its SHA-1. */
 const DIGESTS_DEFAULT: DigestChoice = { otherwise: ["sha1"], always: [] };
 
+export interface CheckedRecord {
+  readonly check: RecordCheck;
+  /** Of a record that holds a payload or refers to one. */
+  readonly capture: CaptureLine | undefined;
+  readonly http: HttpHead | undefined;
+}
+
 export function checkRecord(
   record: WarcRecord,
   warn: (warning: Warning) => void,
   digests: DigestChoice = DIGESTS_DEFAULT,
-): RecordCheck {
+): CheckedRecord {
   const say = (code: ErrorCode, message: string) => warn({ code, message, file: record.file, offset: record.offset });
   const blockClaim = algorithmOf(record.blockDigest);
   const held = isHeld(record);
-  const claimed = algorithmsFor(record, held ? digests.otherwise : []);
-  const algorithms = held ? [...new Set([...claimed, ...digests.always])] : claimed;
+  const claim = claimOf(record);
+  const own = claim === undefined ? (held ? digests.otherwise : []) : [claim.algorithm];
+  const algorithms = held && digests.always.length > 0 ? [...new Set([...own, ...digests.always])] : own;
   const start = new PayloadStart();
   const scan = scanRecord(record, {
     ...(blockClaim === undefined ? {} : { block: [blockClaim] }),
@@ -97,19 +109,13 @@ export function checkRecord(
   }
   if (payloadDigest === "unknown") say("HT_DIGEST_UNKNOWN", `payload digest ${record.payloadDigest}`);
 
+  const { file, offset, type } = record;
+  const refers = type === "revisit" ? revisitLine(record, scan) : undefined;
   return {
-    file: record.file,
-    offset: record.offset,
-    type: record.type,
-    payloadDigest,
-    blockDigest,
-    capture: captureOf(record, scan, start),
+    check: { file, offset, type, payloadDigest, blockDigest },
+    capture: held ? heldLine(record, scan, start, claim) : refers,
+    http: scan.http,
   };
-}
-
-function captureOf(record: WarcRecord, scan: RecordScan, start: PayloadStart): CaptureLine | undefined {
-  if (isHeld(record)) return heldLine(record, scan, start);
-  return record.type === "revisit" ? revisitLine(record, scan) : undefined;
 }
 
 function algorithmOf(claim: string | undefined): DigestAlgorithm | undefined {

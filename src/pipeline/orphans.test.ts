@@ -22,7 +22,7 @@ function revisit(offset: number, more: Partial<RevisitLine>): RevisitLine {
 
 function findOrphans(captures: readonly (HeldLine | RevisitLine)[]): { offset: number; refersTo: string }[] {
   using finder = new OrphanFinder(new ForgetfulDisk());
-  for (const capture of captures) finder.add({ file: "a.warc", capture });
+  for (const capture of captures) finder.take(`{"file":"a.warc"}\t${JSON.stringify(capture)}`);
   return [...finder.orphans()].map(({ offset, refersTo }) => ({ offset, refersTo }));
 }
 

@@ -1,5 +1,6 @@
 /** Finds the revisits of a set of files whose originals are not in the set, whatever the number of records. */
 import type { Disk } from "../disk/index.ts";
+import { isRevisitText } from "./capture-line.ts";
 import { CaptureSpool } from "./capture-spool.ts";
 import type { RecordCheck } from "./check.ts";
 import { isOrphan, type JoinedRevisit, ReferenceJoin } from "./reference-join.ts";
@@ -14,21 +15,28 @@ export class OrphanFinder implements Disposable {
   private readonly spool: CaptureSpool;
   private readonly join: ReferenceJoin;
   private readonly files: string[] = [];
+  private revisits = 0;
 
   constructor(disk: Disk) {
     this.spool = new CaptureSpool(disk);
     this.join = new ReferenceJoin(disk);
   }
 
-  /** Records of one file come together. */
-  add({ file, capture }: Pick<RecordCheck, "file" | "capture">): void {
-    if (capture === undefined) return;
-    if (this.files.at(-1) !== file) this.files.push(file);
-    this.spool.add(this.files.length - 1, JSON.stringify(capture));
+  /** Takes a line of the task `check`, and gives what it says of the record. Those of one file come together. */
+  take(line: string): RecordCheck {
+    const tab = line.indexOf("\t");
+    const check = JSON.parse(line.slice(0, tab)) as RecordCheck;
+    if (tab + 1 === line.length) return check;
+    if (this.files.at(-1) !== check.file) this.files.push(check.file);
+    const text = line.slice(tab + 1);
+    if (isRevisitText(text)) this.revisits++;
+    this.spool.add(this.files.length - 1, text);
+    return check;
   }
 
   /** May be called once. */
   *orphans(): Generator<Orphan> {
+    if (this.revisits === 0) return;
     this.join.fill(() => this.spool.lines());
     for (const joined of this.join.joined()) {
       const { file, offset } = joined.revisit;

@@ -83,6 +83,8 @@ export class ReferenceJoin implements Disposable {
   private readonly byRevisit: LineSorter;
   private keys: CaptureSet | undefined;
   private revisits = 0;
+  /** There are silent revisits, so the states of URLs are of interest. */
+  private isSilent = false;
 
   /** What is left of a folder `scratchParent` afterwards is the caller's to remove. */
   constructor(disk: Disk, options: LineSorterOptions = {}) {
@@ -117,6 +119,7 @@ export class ReferenceJoin implements Disposable {
     if (reference.kind === "silent") {
       const timeMs = timeOfDate(revisit.date);
       if (revisit.uri === undefined || timeMs === undefined) return;
+      this.isSilent = true;
       this.refer(BY_STATE + keyOfUri(revisit.uri), `${padTime(timeMs)}${REFERS}`, `${number}\t${text}`);
     } else if (reference.kind === "named") {
       const { digest, id, capture } = reference;
@@ -139,7 +142,8 @@ export class ReferenceJoin implements Disposable {
     // Nobody's payload is in an answer that nothing has changed.
     if (held.status === 304) return;
     const rest = `${file}\t${text}`;
-    for (const digest of new Set([...held.digests, ...(held.stored ?? [])])) this.put(BY_DIGEST + digest, HOLDS, rest);
+    for (const digest of held.digests) this.put(BY_DIGEST + digest, HOLDS, rest);
+    for (const digest of held.stored ?? []) this.put(BY_DIGEST + digest, HOLDS, rest);
     for (const key of namesOf(held)) this.put(key, HOLDS, rest);
     if (held.status === 200) this.addState(held, held.digests[0], rest);
   }
@@ -154,6 +158,7 @@ export class ReferenceJoin implements Disposable {
 
   /** States of one moment are put in the order of their digests, so that the order of the files does not matter. */
   private addState({ uri, date }: CaptureLine, digest: string | undefined, rest: string): void {
+    if (!this.isSilent) return;
     const timeMs = timeOfDate(date);
     if (uri === undefined || timeMs === undefined) return;
     this.put(BY_STATE + keyOfUri(uri), `${padTime(timeMs)}${HOLDS}${digest}`, rest);

@@ -5,7 +5,6 @@ import type { Disk } from "../../src/disk/index.ts";
 import {
   findInputs,
   OrphanFinder,
-  type RecordCheck,
   restoreSubset,
   runTask,
   type VerifyResult,
@@ -226,7 +225,7 @@ async function orphansOf(disk: Disk): Promise<number> {
       .toString()
       .split("\n")
       .filter(Boolean);
-    for (const line of lines) finder.add(JSON.parse(line) as RecordCheck);
+    for (const line of lines) finder.take(line);
   };
   await runTask(
     disk,

@@ -3,7 +3,7 @@
  * leaves a line by which the two can be brought together.
  */
 import { type DigestAlgorithm, type ErrorCode, loadDigest, parseDigest, type Warning } from "../../base/index.ts";
-import { parseProfile, type WarcRecord } from "../../warc/index.ts";
+import { type HttpHead, parseProfile, type WarcRecord } from "../../warc/index.ts";
 import type { CaptureLine } from "../capture-line.ts";
 import { checkRecord, type RecordCheck } from "../check.ts";
 import type { RecordTask } from "../task.ts";
@@ -31,15 +31,24 @@ function captureOf(
   warn: (warning: Warning) => void,
   digests: readonly DigestAlgorithm[],
 ): CaptureLine | undefined {
-  const check = checkRecord(record, warn, { otherwise: DIGESTS_DEFAULT, always: digests });
-  const { capture } = check;
-  if (capture?.kind !== "revisit") return capture;
+  const { check, capture, http } = checkRecord(record, warn, { otherwise: DIGESTS_DEFAULT, always: digests });
+  if (capture === undefined) return undefined;
+  const line = { ...capture, told: toldLength(http) };
+  if (capture.kind === "held") return line;
   if (record.payloadDigest !== undefined && capture.claim === undefined) {
     const message = `payload digest ${record.payloadDigest}`;
     warn({ code: "HT_DIGEST_UNKNOWN", message, file: record.file, offset: record.offset });
   }
   if (capture.ours === true) checkOurs(record, check, warn);
-  return capture;
+  return line;
+}
+
+/** How long the body is by the HTTP header: where the status admits one, and no transfer coding hides its length. */
+function toldLength(http: HttpHead | undefined): number | undefined {
+  if (http?.status === undefined || http.status < 200 || http.status === 204 || http.status === 304) return undefined;
+  if (http.headers.get("transfer-encoding") !== undefined) return undefined;
+  const told = http.headers.get("content-length");
+  return told !== undefined && /^\d{1,15}$/.test(told) ? Number(told) : undefined;
 }
 
 /** A revisit of ours has all that replay needs, and digests that can be read. Others may lack some of it. */
