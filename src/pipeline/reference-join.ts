@@ -4,11 +4,9 @@
  * revisits meet the records that they may mean, and by revisit, where everything that one of them met comes together.
  * Records that no revisit can mean are not sorted at all.
  */
-import { parseAlgorithm } from "../base/index.ts";
 import {
   CaptureSet,
   chooseOriginal,
-  confirmedState,
   type FoundCandidates,
   keyOfMoment,
   keyOfUri,
@@ -19,8 +17,10 @@ import {
 } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { type CaptureLine, type HeldLine, isRevisitText, parseCapture, type RevisitLine } from "./capture-line.ts";
+import { BY_CAPTURE, BY_DIGEST, BY_ID, BY_STATE, GONE, HOLDS, KeyGroup, REFERS, REVISIT } from "./key-group.ts";
 import { LineSorter, type LineSorterOptions } from "./line-sorter.ts";
 import { formatColumn } from "./manifest-line.ts";
+import { differ, mayHold } from "./payload-evidence.ts";
 
 /** A line and the index of its file. */
 export type Placed<L> = L & { readonly file: number };
@@ -56,24 +56,8 @@ export function candidatesOf({ original, found }: JoinedRevisit): FoundOriginal[
   return [...byPlace.values()];
 }
 
-/** What stands under a key, in the order in which it must be seen. */
-const HOLDS = "0";
-const GONE = "1";
-const REVISIT = "2";
-const REFERS = "3";
-
-/** By which key a revisit met a record: the first letter of the key. */
-const BY_DIGEST = "d";
-const BY_ID = "i";
-const BY_CAPTURE = "c";
-const BY_STATE = "s";
-
 /** Room for the keys of this many revisits; of more, records are sorted that need not be. */
 const KEYS_MAX = 4_000_000;
-/** Records under one key; more are no use to choose from. */
-const HELD_MAX = 64;
-/** Of records with one digest, this many with one payload: should the first be damaged. */
-const EQUAL_MAX = 2;
 const DIGITS = 16;
 /** Makes times before 1970 sort, too. */
 const TIME_BASE = 1e15;
@@ -229,70 +213,6 @@ function padTime(timeMs: number): string {
   return pad(TIME_BASE + timeMs);
 }
 
-interface HeldText {
-  readonly text: string;
-  readonly line: CaptureLine;
-}
-
-/** All that stands under one key, as far as it was seen. */
-class KeyGroup {
-  readonly key: string;
-  gone = false;
-  readonly revisits = new FewPlaces();
-  private readonly held: HeldText[] = [];
-
-  constructor(key: string) {
-    this.key = key;
-  }
-
-  private get by(): string {
-    return this.key.slice(0, 1);
-  }
-
-  hold(text: string, line: CaptureLine): void {
-    const { held } = this;
-    if (this.by === BY_STATE) {
-      held.push({ text, line });
-      if (held.length > HELD_MAX) held.shift();
-      return;
-    }
-    if (held.length >= HELD_MAX) return;
-    const isEqual = (one: HeldText) => !differ(one.line as HeldLine, line as HeldLine);
-    if (this.by === BY_DIGEST && held.filter(isEqual).length >= EQUAL_MAX) return;
-    held.push({ text, line });
-  }
-
-  /** What a revisit finds here; `text` is its line where its key is that of a state. */
-  *meet(text: string | undefined): Generator<string> {
-    if (this.by === BY_STATE) {
-      const state = this.stateFor(parseCapture(text!));
-      if (state !== undefined) yield `${BY_STATE}\t${state.text}`;
-      return;
-    }
-    for (const { text: held } of this.held) yield `${this.by}\t${held}`;
-    if (this.gone) yield `${GONE}\t\t`;
-    for (const place of this.revisits.places) yield `${REVISIT}\t${place}\t`;
-  }
-
-  /** The state that a silent 304 confirms. Where that is a revisit, the payload must have been seen at this URL. */
-  private stateFor(revisit: CaptureLine): HeldText | undefined {
-    const states = this.held.map(({ text, line }) => ({ ...line, text, line, status: line.status })).reverse();
-    const state = confirmedState(states, revisit);
-    if (state === undefined || state.line.kind === "held") return state;
-    const { claim } = state.line;
-    return states.find(({ line }) => line.kind === "held" && claim !== undefined && holds(line, claim));
-  }
-}
-
-/** Whether there are others than the one that asks can be told from two. */
-class FewPlaces {
-  readonly places: string[] = [];
-
-  add(place: string): void {
-    if (this.places.length < 2) this.places.push(place);
-  }
-}
-
 function placed<L extends CaptureLine>(file: string, text: string): Placed<L> {
   return { ...(parseCapture(text) as L), file: Number(file) };
 }
@@ -335,26 +255,4 @@ function joinOne([own, ...met]: readonly string[][]): JoinedRevisit {
 function contentOf(held: HeldLine, contents: HeldLine[]): string {
   const known = contents.findIndex((one) => !differ(one, held));
   return String(known < 0 ? contents.push(held) - 1 : known);
-}
-
-/** Two payloads that are not one. Digests of no common algorithm tell nothing. */
-function differ(one: HeldLine, other: HeldLine): boolean {
-  if (one.size !== other.size) return true;
-  if (one.start !== undefined && other.start !== undefined && one.start !== other.start) return true;
-  return other.digests.some((digest) => isComputed(one, digest) && !one.digests.includes(digest));
-}
-
-/** Whether the digest is that of the record's payload, or of its body as stored. */
-export function holds({ digests, stored }: HeldLine, digest: string): boolean {
-  return digests.includes(digest) || stored?.includes(digest) === true;
-}
-
-function isComputed({ digests }: HeldLine, digest: string): boolean {
-  const algorithm = parseAlgorithm(digest);
-  return digests.some((own) => parseAlgorithm(own) === algorithm);
-}
-
-/** Whether nothing says that the record has another payload than the revisit claims. */
-export function mayHold(held: HeldLine, claim: string | undefined): boolean {
-  return claim === undefined || holds(held, claim) || held.lie === claim || !isComputed(held, claim);
 }

@@ -8,14 +8,13 @@ import type { Disk } from "../../disk/index.ts";
 import type { CaptureLine, CapturePlace, RevisitLine } from "../capture-line.ts";
 import type { LineSorterOptions } from "../line-sorter.ts";
 import { describeReference } from "../orphans.ts";
+import { holds, mayHold } from "../payload-evidence.ts";
 import {
   type CaptureSource,
   candidatesOf,
   type FoundOriginal,
-  holds,
   isOrphan,
   type JoinedRevisit,
-  mayHold,
   type Placed,
   ReferenceJoin,
 } from "../reference-join.ts";
