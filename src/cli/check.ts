@@ -90,11 +90,10 @@ class CheckGathering {
 
   take(text: string | Uint8Array): void {
     const lines = (typeof text === "string" ? text : Buffer.from(text).toString()).split("\n");
-    for (const line of lines) if (line !== "") this.takeRecord(JSON.parse(line) as RecordCheck);
+    for (const line of lines) if (line !== "") this.takeRecord(this.finder.take(line));
   }
 
   private takeRecord(record: RecordCheck): void {
-    this.finder.add(record);
     const report = this.reportOf(record.file);
     report.records++;
     count(report.types, record.type);

@@ -5,7 +5,7 @@
  */
 import { digestOf, formatDigest, parseDigest } from "../base/index.ts";
 import { urlKey } from "../url/index.ts";
-import { captureKey, timeOfDate } from "./rules.ts";
+import { timeOfDate } from "./rules.ts";
 
 /** What the header of a revisit says. Digests are in our form, ids without brackets. */
 export interface RevisitHeader {
@@ -117,7 +117,7 @@ function isInSecond({ capture }: NamedReference): (candidate: OriginalCandidate)
 
 /** A revisit that names a URL means none of another one, whatever id it tells. */
 function isOfNamedUrl({ capture }: NamedReference, { uri }: OriginalCandidate): boolean {
-  return capture === undefined || uri === capture.uri || urlKey(uri ?? "") === urlKey(capture.uri);
+  return capture === undefined || uri === capture.uri || keyOfUri(uri ?? "") === keyOfUri(capture.uri);
 }
 
 /** Whether all have one payload. */
@@ -140,6 +140,17 @@ function tiersOf<C extends OriginalCandidate>({ capture }: NamedReference, candi
   return [exact.filter(isExactTime), exact, like.filter(isExactTime), like].filter((tier) => tier.length > 0);
 }
 
+/** The key that equal URLs share; a URI of which no key can be made is its own. */
+export function keyOfUri(uri: string): string {
+  const key = urlKey(uri);
+  return key === "-" ? `-${uri}` : key;
+}
+
+/** Names the captures that a revisit may mean by a URI and a date: those of an equal URL in the same second. */
+export function keyOfMoment(uri: string, timeMs: number): string {
+  return `${Math.floor(timeMs / 1000)} ${keyOfUri(uri)}`;
+}
+
 /** Names that a revisit says of the record that it refers to: whoever answers to one of them has to stay where it is. */
 export function namesReferredTo(
   uri: string | undefined,
@@ -148,10 +159,11 @@ export function namesReferredTo(
     | undefined,
 ): string[] {
   const names = to?.id === undefined ? [] : [to.id];
-  if (to?.uri !== undefined && to.date !== undefined) return [...names, captureKey(to.uri, to.date)];
-  // Old revisits tell a digest at most, in whatever algorithm: they mean some capture of their own URI.
+  const timeMs = timeOfDate(to?.date);
+  if (to?.uri !== undefined && timeMs !== undefined) return [...names, keyOfMoment(to.uri, timeMs)];
+  // Old revisits tell a digest at most, in whatever algorithm: they mean some capture of their own URL.
   const meant = to?.uri ?? uri;
-  return meant === undefined ? names : [...names, meant];
+  return meant === undefined ? names : [...names, keyOfUri(meant)];
 }
 
 /** What a record answers to. */
@@ -164,8 +176,10 @@ export function namesOf({
   readonly date: string | undefined;
   readonly id: string | undefined;
 }): string[] {
-  const key = uri === undefined || date === undefined ? undefined : captureKey(uri, date);
-  return [key, id, uri].filter((name) => name !== undefined);
+  const names = id === undefined ? [] : [id];
+  if (uri === undefined) return names;
+  const timeMs = timeOfDate(date);
+  return [...names, keyOfUri(uri), ...(timeMs === undefined ? [] : [keyOfMoment(uri, timeMs)])];
 }
 
 /** The digest in our form, where it can be read. */

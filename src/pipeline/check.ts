@@ -1,7 +1,7 @@
 /**
  * The check of `holotype check`: is a record sound? Structure and compression are the reader's to judge; here come the
  * header fields that each type must have, the digests of block and payload (in both readings of what a payload is), and
- * for revisits a note of what they refer to, so that orphans can be told at the end.
+ * a note of each capture, by which revisits without originals can be found at the end.
  */
 import {
   type DigestAlgorithm,
@@ -12,31 +12,27 @@ import {
   parseDigest,
   type Warning,
 } from "../base/index.ts";
-import { captureKey } from "../dedup/index.ts";
 import {
   type DigestVerdict,
+  type HttpHead,
   judgeDigest,
   parseProfile,
-  type RecordScan,
   scanRecord,
   type WarcRecord,
 } from "../warc/index.ts";
+import { type CaptureLine, claimOf, heldLine, isHeld, PayloadStart, revisitLine } from "./capture-line.ts";
 import { hasPayload } from "./listing.ts";
 import type { RecordTask } from "./task.ts";
 
 export type CheckOptions = Readonly<Record<never, never>>;
 
-/** What a record is and how its digests held; a line of JSON each, for the command to gather. */
+/** What a record is and how its digests held, for the command to gather: see `OrphanFinder.take`. */
 export interface RecordCheck {
   readonly file: string;
   readonly offset: number;
   readonly type: string;
   readonly payloadDigest: DigestVerdict;
   readonly blockDigest: DigestVerdict;
-  /** What a record that holds a payload can be referred to by: URI and date, or digest. */
-  readonly holds: readonly string[];
-  /** The same of the record that a revisit refers to. */
-  readonly refersTo?: string;
 }
 
 const KNOWN_TYPES = new Set([
@@ -53,43 +49,48 @@ const NEED_URI = new Set(["response", "resource", "request", "revisit", "convers
 
 export async function createCheck(_options: CheckOptions): Promise<RecordTask> {
   await loadDigest("blake3");
-  return { exact: true, record: (record, warn) => `${JSON.stringify(checkRecord(record, warn))}\n` };
+  return {
+    exact: true,
+    record(record, warn) {
+      const { check, capture } = checkRecord(record, warn);
+      return `${JSON.stringify(check)}\t${capture === undefined ? "" : JSON.stringify(capture)}\n`;
+    },
+  };
 }
 
-function keyOf(uri: string | undefined, date: string | undefined): string | undefined {
-  return uri === undefined || date === undefined ? undefined : captureKey(uri, date);
+export interface DigestChoice {
+  /** Payload digests that are computed where the record claims none that can be read. */
+  readonly otherwise: readonly DigestAlgorithm[];
+  /** Those that are computed of every payload. */
+  readonly always: readonly DigestAlgorithm[];
 }
 
-function keyOfDigest(claim: string | undefined): string | undefined {
-  const digest = claim === undefined ? undefined : parseDigest(claim);
-  return digest === undefined ? undefined : formatDigest(digest);
+/** Where a header has no digest, other people's revisits find the record by its SHA-1. */
+const DIGESTS_DEFAULT: DigestChoice = { otherwise: ["sha1"], always: [] };
+
+export interface CheckedRecord {
+  readonly check: RecordCheck;
+  /** Of a record that holds a payload or refers to one. */
+  readonly capture: CaptureLine | undefined;
+  readonly http: HttpHead | undefined;
 }
 
-/** By URI and date where the revisit names them, else by digest. */
-function referenceOf(record: WarcRecord, digestKey: string | undefined): { refersTo?: string } {
-  if (record.type !== "revisit") return {};
-  const { headers } = record;
-  const key = keyOf(headers.get("warc-refers-to-target-uri"), headers.get("warc-refers-to-date")) ?? digestKey;
-  return key === undefined ? {} : { refersTo: key };
-}
-
-export function checkRecord(record: WarcRecord, warn: (warning: Warning) => void): RecordCheck {
-  return checkWithScan(record, warn).check;
-}
-
-/** The same, with what was found on the way; payload digests of `more` algorithms come with it, behind the record's. */
-export function checkWithScan(
+export function checkRecord(
   record: WarcRecord,
   warn: (warning: Warning) => void,
-  more: readonly DigestAlgorithm[] = [],
-): { readonly check: RecordCheck; readonly scan: RecordScan } {
+  digests: DigestChoice = DIGESTS_DEFAULT,
+): CheckedRecord {
   const say = (code: ErrorCode, message: string) => warn({ code, message, file: record.file, offset: record.offset });
   const blockClaim = algorithmOf(record.blockDigest);
-  const payloadClaim = algorithmOf(record.payloadDigest);
-  const algorithms = [...new Set(payloadClaim === undefined ? more : [payloadClaim, ...more])];
+  const held = isHeld(record);
+  const claim = claimOf(record);
+  const own = claim === undefined ? (held ? digests.otherwise : []) : [claim.algorithm];
+  const algorithms = held && digests.always.length > 0 ? [...new Set([...own, ...digests.always])] : own;
+  const start = new PayloadStart();
   const scan = scanRecord(record, {
     ...(blockClaim === undefined ? {} : { block: [blockClaim] }),
     ...(algorithms.length === 0 ? {} : { payload: algorithms, stored: algorithms }),
+    ...(held ? { onPayload: start.push } : {}),
   });
   for (const finding of scan.findings) say(finding.code, finding.message);
   record.drain();
@@ -108,18 +109,13 @@ export function checkWithScan(
   }
   if (payloadDigest === "unknown") say("HT_DIGEST_UNKNOWN", `payload digest ${record.payloadDigest}`);
 
-  const digestKey = keyOfDigest(record.payloadDigest);
-  const ownKey = keyOf(record.uri, record.dateText);
-  const check = {
-    file: record.file,
-    offset: record.offset,
-    type: record.type,
-    payloadDigest,
-    blockDigest,
-    holds: hasPayload(record) ? [ownKey, digestKey].filter((key) => key !== undefined) : [],
-    ...referenceOf(record, digestKey),
+  const { file, offset, type } = record;
+  const refers = type === "revisit" ? revisitLine(record, scan) : undefined;
+  return {
+    check: { file, offset, type, payloadDigest, blockDigest },
+    capture: held ? heldLine(record, scan, start, claim) : refers,
+    http: scan.http,
   };
-  return { check, scan };
 }
 
 function algorithmOf(claim: string | undefined): DigestAlgorithm | undefined {

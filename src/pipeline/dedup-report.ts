@@ -1,15 +1,17 @@
 /** What a job came to: counted over its plan and its ledgers, as figures and as a page. */
-import { formatIso, systemClock } from "../base/index.ts";
-import type { Disk } from "../disk/index.ts";
+import { formatIso, parseDigest, systemClock } from "../base/index.ts";
+import { type Disk, scratchFolder } from "../disk/index.ts";
+import { type CaptureLine, digestText, type RevisitLine } from "./capture-line.ts";
 import type { DedupOptions, DedupResult } from "./dedup.ts";
 import type { JobFile } from "./job-files.ts";
 import type { JobFolder } from "./job-folder.ts";
 import type { Ledger } from "./ledger.ts";
 import { flagValue, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
+import { describeReference } from "./orphans.ts";
+import { isOrphan, ReferenceJoin } from "./reference-join.ts";
 import { DedupStatistics } from "./report/dedup-statistics.ts";
 import { formatReportHtml } from "./report/html.ts";
 import { formatReportJson, type ReportMetadata } from "./report/shape.ts";
-import { RevisitJoin } from "./revisit-join.ts";
 import type { RewriteResult } from "./rewrite-job.ts";
 
 type Counts = Omit<DedupResult, "damage" | "job" | "report" | "resumed" | "skipped">;
@@ -111,21 +113,49 @@ export function reportJob(
 
 /** Names the revisits of the input whose originals are nowhere in it, and counts them. */
 function tellOrphans(disk: Disk, job: JobFolder, options: DedupOptions): number {
-  using join = new RevisitJoin(disk, { scratchParent: job.path });
-  for (const text of job.lines("plan.tsv")) join.add(parseManifestLine(text, "plan.tsv"));
+  using scratch = scratchFolder(disk, { parent: job.path });
+  using join = new ReferenceJoin(disk, { scratchParent: scratch.path });
+  const files = new Map<string, number>();
+  join.fill(() => capturesOf(job.lines("plan.tsv"), files));
+  const names = [...files.keys()];
   let orphans = 0;
-  for (const { original, revisit } of join.pairs()) {
-    if (original !== undefined) continue;
+  for (const joined of join.joined()) {
+    if (!isOrphan(joined)) continue;
     orphans++;
-    const refersTo = revisit.original?.uri ?? revisit.digest ?? "(nothing)";
     options.onWarning?.({
       code: "HT_REVISIT_ORPHAN",
-      message: `its original, ${refersTo}, is not among the files`,
-      file: revisit.file,
-      offset: revisit.offset,
+      message: `its original, ${describeReference(joined)}, is not among the files`,
+      file: names[joined.revisit.file]!,
+      offset: joined.revisit.offset,
     });
   }
   return orphans;
+}
+
+/** The lines of a plan as captures. Files get their numbers as they come. */
+function* capturesOf(plan: Iterable<string>, files: Map<string, number>): Generator<[file: number, text: string]> {
+  for (const text of plan) {
+    const line = parseManifestLine(text, "plan.tsv");
+    if (!files.has(line.file)) files.set(line.file, files.size);
+    yield [files.get(line.file)!, JSON.stringify(captureOf(line))];
+  }
+}
+
+function captureOf(line: ManifestLine): CaptureLine {
+  const { offset, uri, date, id, status, flags } = line;
+  const inner = flagValue(line, "inner");
+  const shared = { offset, uri, date, id, status, ...(inner === undefined ? {} : { inner: Number(inner) }) };
+  const digest = line.digest === undefined ? undefined : parseDigest(line.digest);
+  const claim = digest === undefined ? undefined : digestText(digest);
+  if (!flags.includes("revisit")) {
+    return { kind: "held", ...shared, size: line.payloadSize ?? 0, digests: claim === undefined ? [] : [claim] };
+  }
+  const profile = flags.includes("unread")
+    ? "unknown"
+    : flags.includes("not-modified")
+      ? "server-not-modified"
+      : undefined;
+  return { kind: "revisit", ...shared, profile, claim, refersTo: line.original as RevisitLine["refersTo"] };
 }
 
 function decisionOf(line: ManifestLine) {

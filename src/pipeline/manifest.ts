@@ -13,6 +13,7 @@ import {
   parseDigest,
   type Warning,
 } from "../base/index.ts";
+import { isNotModified } from "../dedup/index.ts";
 import {
   mediaType,
   type RecordScan,
@@ -21,6 +22,7 @@ import {
   scanRecord,
   type WarcRecord,
 } from "../warc/index.ts";
+import { profileOf } from "./capture-line.ts";
 import { formatColumn, formatManifestLine, needsEscape } from "./manifest-line.ts";
 import type { RecordTask } from "./task.ts";
 
@@ -85,10 +87,14 @@ class Manifest implements RecordTask {
 
   /** A revisit holds no payload: its digest is a claim, and its line tells what it refers to. */
   private revisit(record: WarcRecord): string {
+    const status = scanRecord(record, {}).http?.status;
     record.drain();
     const claim = record.payloadDigest === undefined ? undefined : parseDigest(record.payloadDigest);
     const refersTo = refersToOf(record);
+    const profile = profileOf(record);
     const flags = ["revisit", ...(record.inner === undefined ? [] : [`inner:${record.inner}`])];
+    if (profile === "unknown") flags.push("unread");
+    if (isNotModified({ profile, status })) flags.push("not-modified");
     if (record.warnings.some(isDamage)) flags.push("damaged");
     const line = {
       file: record.file,

@@ -26,6 +26,7 @@ export interface RecordTask {
 export type TaskRequest =
   | { readonly kind: "listing"; readonly options: ListingOptions }
   | { readonly kind: "check"; readonly options: CheckOptions }
+  | { readonly kind: "captures" }
   | { readonly kind: "cdx"; readonly options: CdxOptions }
   | { readonly kind: "manifest"; readonly options: ManifestOptions }
   | { readonly kind: "facts"; readonly options: FactsOptions }
@@ -38,6 +39,8 @@ export async function createTask(request: TaskRequest): Promise<RecordTask> {
       return await (await import("./listing.ts")).createListing(request.options);
     case "check":
       return await (await import("./check.ts")).createCheck(request.options);
+    case "captures":
+      return await (await import("./capture-line.ts")).createCaptureTask();
     case "cdx":
       return (await import("./cdx-index.ts")).createCdxTask(request.options);
     case "manifest":

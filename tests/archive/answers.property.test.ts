@@ -4,9 +4,9 @@
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { diagnose, rebuild } from "../../src/testing/archive-fixture.ts";
 import { createDice, newSeed } from "../../src/testing/dice.ts";
 import { ForgetfulDisk } from "../../src/testing/forgetful-disk.ts";
-import { diagnose, rebuild } from "../../src/testing/archive-fixture.ts";
 import { answersOf, expected, perform } from "./answers.ts";
 import { anyPlan, inOrder, type Plan, shuffled } from "./random-plan.ts";
 

@@ -56,7 +56,18 @@ function capture(it: Capture): Told {
   };
 }
 
-function lifespan({ key, birth, end, lastSeen, captures, status, mime, url, sha256, payloadSize }: Lifespan): OracleLifespan {
+function lifespan({
+  key,
+  birth,
+  end,
+  lastSeen,
+  captures,
+  status,
+  mime,
+  url,
+  sha256,
+  payloadSize,
+}: Lifespan): OracleLifespan {
   return {
     ...{ key, birth, end: end ?? null, lastSeen, captures, status: status ?? null },
     ...{ mime: mime ?? null, url, sha256, size: payloadSize },

@@ -209,17 +209,20 @@ describe("restore of a subset", () => {
     const crawl = join(folder, "crawl");
     mkdirSync(crawl);
     const payload = "the same page, again and again";
-    const digest = formatDigest(digestOf("sha1", Buffer.from(payload)));
+    const sha1 = (text: string) => formatDigest(digestOf("sha1", Buffer.from(text)));
     const original = { uri: "http://a.example/", date: "2020-02-02T20:20:20Z" };
     put(crawl, "1.warc.gz", warcFile([response(original.uri, payload, { chunked: true })]));
-    const again = (uri: string, refersTo: string) =>
+    const again = (uri: string, refersTo: string, body: string) =>
       record("revisit", uri, "application/http; msgtype=response", "HTTP/1.1 200 OK\r\nServer: x\r\n\r\n", [
         ["WARC-Profile", "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"],
         ["WARC-Refers-To-Target-URI", refersTo],
         ["WARC-Refers-To-Date", original.date],
-        ["WARC-Payload-Digest", digest],
+        ["WARC-Payload-Digest", sha1(body)],
       ]);
-    const revisits = [again("http://b.example/", original.uri), again("http://b.example/2", "http://gone.example/")];
+    const revisits = [
+      again("http://b.example/", original.uri, payload),
+      again("http://b.example/2", "http://gone.example/", "a page that nobody has"),
+    ];
     put(crawl, "2.warc.gz", warcFile(revisits));
     const alone = join(folder, "alone");
     const { exit, out: told, err } = restore(crawl, "-o", alone, "--host", "b.example");

@@ -111,7 +111,7 @@ describe("verify on a broken set", () => {
       revisit(
         `http://r.example/${i}`,
         { uri: `http://gone.example/${i}`, date: DATE },
-        "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
+        "sha1:7YC3ZXG4JEUACJ4BUXY2FJ34XNJZRYIG",
       ),
     );
     const file = put(folder, "lost.warc.gz", warcFile(lost));
@@ -158,7 +158,7 @@ describe("verify exits", () => {
       revisit(
         "http://c.example/",
         { uri: "http://gone.example/", date: DATE },
-        "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ",
+        "sha1:7YC3ZXG4JEUACJ4BUXY2FJ34XNJZRYIG",
       ),
     ];
     mkdirSync(originals);

@@ -80,6 +80,28 @@ describe("revisits of the input", () => {
     expect(kept).toEqual({ "page 2": "referred" });
   });
 
+  test("what a revisit may mean under an equal URL stays", async () => {
+    const refersTo = { uri: "https://www.a.example/held", date: "2020-01-02T00:00:00.5Z" };
+    const silent = revisitBytes({
+      uri: "https://www.a.example/page",
+      date: at(6),
+      profile: "http://netpreserve.org/warc/1.0/revisit/server-not-modified",
+    });
+    const { fates, kept } = await deduplicate([
+      gzipFile(
+        "a.warc.gz",
+        capture("first", 1),
+        capture("held", 2),
+        capture("page", 3),
+        revisit("other", 4, refersTo),
+        capture("last", 5),
+        silent,
+      ),
+    ]);
+    expect(fates).toEqual({ "last 5": "first 1" });
+    expect(kept).toEqual({ "held 2": "referred", "page 3": "referred" });
+  });
+
   test("a revisit that tells nothing but an id", async () => {
     const { fates, kept } = await deduplicate([
       gzipFile(

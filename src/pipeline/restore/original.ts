@@ -3,16 +3,9 @@
  * a payload that was found twice was most often found many times; large ones are read as they are needed.
  */
 import { ArchiveError, formatPlace, isDamage, parseDigest, type Warning } from "../../base/index.ts";
+import { digestText } from "../../dedup/index.ts";
 import type { Disk } from "../../disk/index.ts";
-import {
-  type DigestVerdict,
-  type HttpHead,
-  judgeDigest,
-  payloadOf,
-  scanRecord,
-  WarcReader,
-  type WarcRecord,
-} from "../../warc/index.ts";
+import { type HttpHead, judgeDigest, payloadOf, scanRecord, WarcReader, type WarcRecord } from "../../warc/index.ts";
 import { type Input, openInput, splitName } from "../inputs.ts";
 import type { Locator } from "../locator.ts";
 import { flagValue, type ManifestLine } from "../manifest-line.ts";
@@ -85,13 +78,14 @@ export class Originals implements Disposable {
     return held;
   }
 
-  /** How a digest in the header of a revisit holds for the original, and the size of its payload. */
-  judge(line: ManifestLine, claim: string | undefined): { verdict: DigestVerdict; payloadSize: number } {
+  /** The size of the payload, if nothing says that it is another one than a revisit with this digest stands for. */
+  measure(line: ManifestLine, claim: string | undefined): number | undefined {
     const algorithm = parseDigest(claim ?? "")?.algorithm;
     const request = algorithm === undefined ? {} : { payload: [algorithm], stored: [algorithm] };
     return this.read(line, (record) => {
       const scan = scanRecord(record, request);
-      return { verdict: judgeDigest(claim, scan), payloadSize: scan.payloadSize };
+      const isSaid = digestText(record.payloadDigest) === digestText(claim);
+      return isSaid || judgeDigest(claim, scan) !== "mismatch" ? scan.payloadSize : undefined;
     });
   }
 

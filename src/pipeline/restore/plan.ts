@@ -5,12 +5,14 @@
  */
 import type { Warning } from "../../base/index.ts";
 import { createDurably, type Disk } from "../../disk/index.ts";
+import type { CaptureLine } from "../capture-line.ts";
+import { CaptureSpool } from "../capture-spool.ts";
 import type { Input, SkippedInput } from "../inputs.ts";
 import { LineSorter } from "../line-sorter.ts";
-import { flagValue, formatManifestLine, type ManifestLine, parseManifestLine } from "../manifest-line.ts";
-import { RevisitJoin, type RevisitPair } from "../revisit-join.ts";
+import { flagValue, formatColumn, formatManifestLine, type ManifestLine, parseManifestLine } from "../manifest-line.ts";
+import { candidatesOf, type FoundOriginal, type JoinedRevisit, type Placed, ReferenceJoin } from "../reference-join.ts";
 import { type RunProgress, runTask } from "../run.ts";
-import { readTextLines } from "../text-lines.ts";
+import { readTextLines, wholeLines } from "../text-lines.ts";
 
 /** A revisit and where its payload may be, the likeliest first. */
 export interface RevisitPlan {
@@ -41,42 +43,70 @@ export interface PlanOptions {
 }
 
 const NUMBER_DIGITS = 16;
-/** More captures of one URI in one second are no use to choose from. */
+/** More records than these are no use to choose from. */
 const ORIGINALS_MAX = 8;
-/** A digest in a header is enough to find an original by: what was found is proven by its bytes. */
-const MANIFEST = { digest: "sha1", revisits: true, trustHeaders: true } as const;
 
 export async function planRestore(disk: Disk, inputs: readonly Input[], options: PlanOptions): Promise<RestorePlan> {
-  const scratchParent = options.scratch;
-  using join = new RevisitJoin(disk, { scratchParent });
+  using captures = new CaptureSpool(disk, `${options.scratch}/captures`);
   const { onWarning, onProgress } = options;
+  let file = 0;
   await runTask(
     disk,
     inputs,
-    { kind: "manifest", options: MANIFEST },
+    { kind: "captures" },
     {
       threads: options.threads,
       onText: (text) => {
-        const lines = (typeof text === "string" ? text : Buffer.from(text).toString()).split("\n");
-        for (const line of lines) if (line !== "") join.add(parseManifestLine(line, "(manifest)"));
+        for (const line of wholeLines(text)) captures.add(file, line);
+      },
+      onInputDone: () => {
+        file++;
       },
       onSkip: options.onSkip,
       ...(onWarning === undefined ? {} : { onWarning }),
       ...(onProgress === undefined ? {} : { onProgress }),
     },
   );
-  using byPlace = new LineSorter(disk, { scratchParent });
-  for (const pair of join.pairs()) byPlace.add(formatPair(pair));
+  using join = new ReferenceJoin(disk, { scratchParent: options.scratch });
+  join.fill(() => captures.lines());
+  using byPlace = new LineSorter(disk, { scratchParent: `${options.scratch}/by-place` });
+  const names = inputs.map(({ name }) => name);
+  for (const joined of join.joined()) byPlace.add(formatJoined(joined, names));
   return writePlan(disk, byPlace, `${options.scratch}/plan`);
 }
 
-function formatPair({ revisit, original, candidates }: RevisitPair): string {
-  const others = candidates.filter((candidate) => candidate !== original);
-  const originals = (original === undefined ? [] : [original, ...others]).slice(0, ORIGINALS_MAX);
-  const lines = [revisit, ...originals].map(formatManifestLine);
+function formatJoined(joined: JoinedRevisit, names: readonly string[]): string {
+  const { revisit, original } = joined;
+  // A record of ours proves what it is when it is put together; others have to be believed.
+  const isCandidate = ({ content }: FoundOriginal) => revisit.ours === true || content === original?.content;
+  const originals = candidatesOf(joined).filter(isCandidate).slice(0, ORIGINALS_MAX);
+  const lines = [lineOfRevisit(joined, names), ...originals.map((held) => lineOfHeld(held, names))];
   // JSON keeps tabs out of the key; the name may hold anything.
-  const numbers = [revisit.offset, innerOf(revisit)].map((number) => String(number).padStart(NUMBER_DIGITS, "0"));
-  return `${JSON.stringify(revisit.file)}\t${numbers.join("\t")}\t${JSON.stringify(lines)}`;
+  const numbers = [revisit.offset, revisit.inner ?? 0].map((number) => String(number).padStart(NUMBER_DIGITS, "0"));
+  return `${JSON.stringify(lines[0]!.file)}\t${numbers.join("\t")}\t${JSON.stringify(lines.map(formatManifestLine))}`;
+}
+
+function lineOf({ file, offset, length, inner, id, uri, date }: Placed<CaptureLine>, names: readonly string[]) {
+  const flags = inner === undefined ? [] : [`inner:${inner}`];
+  const unknown = { status: undefined, mime: undefined, framing: undefined, extension: undefined, copy: undefined };
+  return { file: formatColumn(names[file]), offset, length, id, uri, date, flags, ...unknown };
+}
+
+function lineOfHeld(held: FoundOriginal, names: readonly string[]): ManifestLine {
+  return { ...lineOf(held, names), digest: held.digests[0], payloadSize: held.size, original: undefined };
+}
+
+/** With a flag where it is of a kind that needs no original, and without a digest that proves nothing. */
+function lineOfRevisit({ revisit, reference }: JoinedRevisit, names: readonly string[]): ManifestLine {
+  const line = lineOf(revisit, names);
+  const { uri, date, id } = revisit.refersTo ?? {};
+  return {
+    ...line,
+    digest: reference.kind === "named" ? reference.digest : undefined,
+    payloadSize: undefined,
+    flags: ["revisit", ...line.flags, ...(reference.kind === "named" ? [] : [reference.kind])],
+    original: revisit.refersTo === undefined ? undefined : { uri, date, id, file: undefined, offset: undefined },
+  };
 }
 
 /** Where in its member a record begins; most begin with it. */

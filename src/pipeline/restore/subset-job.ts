@@ -12,19 +12,17 @@ import {
   fileSource,
   HTTP_HEAD_SIZE_MAX,
   loadZstd,
-  parseProfile,
   WarcReader,
   type WarcRecord,
 } from "../../warc/index.ts";
 import { detectCompression } from "../compression.ts";
 import { type Input, openInput } from "../inputs.ts";
-import type { ManifestLine } from "../manifest-line.ts";
 import type { StageEvents } from "../stage-job.ts";
 import { missing, RecordBuilder } from "./builder.ts";
-import { Expansion, editHead } from "./expand.ts";
+import { Expansion, type ExpansionSource, editHead } from "./expand.ts";
 import { createFilter, type RecordFilter, type SubsetFilter } from "./filter.ts";
 import { RecipeFinder } from "./member-recipe-finder.ts";
-import { Originals } from "./original.ts";
+import { type OriginalPayload, Originals } from "./original.ts";
 import { PlanCursor, type RevisitPlan, type Stretch } from "./plan.ts";
 import { parseReplaced } from "./record.ts";
 import { readDictionary, sampleMembers } from "./samples.ts";
@@ -250,13 +248,15 @@ class SubsetWriter {
       this.counts.records++;
       return;
     }
-    const original = this.findOriginal(record, plan);
-    if (original === undefined) {
+    const { flags } = plan.revisit;
+    if (flags.includes("unread")) return this.leave(record, "its profile is not known");
+    const source = flags.includes("empty") ? emptySource(record) : this.findOriginal(plan);
+    if (source === undefined) {
       const reason =
-        plan.originals.length > 0 ? "its original has another payload than it says" : missing(plan.revisit);
+        plan.originals.length > 0 ? "its original cannot be read, or is another one" : missing(plan.revisit);
       return this.leave(record, reason);
     }
-    this.expand(record, block, original.line, original.payloadSize, dropped);
+    this.expand(record, block, source, dropped);
     this.counts.expanded++;
     this.counts.records++;
   }
@@ -266,17 +266,14 @@ class SubsetWriter {
     this.parts.events.onWarning({ code: "HT_REVISIT_ORPHAN", message: `${message}; left out`, file, offset });
   }
 
-  /** The first that has the digest which the revisit tells; one that tells none is believed in what it refers to. */
-  private findOriginal(record: WarcRecord, plan: RevisitPlan): { line: ManifestLine; payloadSize: number } | undefined {
-    const { original } = plan.revisit;
-    const byName = original?.uri !== undefined && original.date !== undefined;
-    const isNotModified = parseProfile(record.headers.get("warc-profile")) === "server-not-modified";
-    for (const line of plan.originals) {
+  /** The first that can be read and is not found to have another payload than the revisit says. */
+  private findOriginal({ revisit, originals }: RevisitPlan): PayloadSource | undefined {
+    for (const line of originals) {
       try {
-        const { verdict, payloadSize } = this.parts.originals.judge(line, record.payloadDigest);
-        const holds = verdict === "transferred" || verdict === "stored";
-        // The digest on an answer of "not modified" is often that of its own, empty body.
-        if (isNotModified ? byName : holds || (byName && verdict !== "mismatch")) return { line, payloadSize };
+        const payloadSize = this.parts.originals.measure(line, revisit.digest);
+        if (payloadSize === undefined) continue;
+        const { uri = "-", date = "-" } = line;
+        return { payloadSize, uri, date, use: (take) => this.parts.originals.use(line, take) };
       } catch (error) {
         if (!(error instanceof ArchiveError)) throw error;
       }
@@ -284,21 +281,10 @@ class SubsetWriter {
     return undefined;
   }
 
-  private expand(
-    record: WarcRecord,
-    block: Buffer,
-    line: ManifestLine,
-    payloadSize: number,
-    dropped: ReadonlySet<string>,
-  ): void {
-    const { originals } = this.parts;
-    const { uri = "-", date = "-" } = line;
-    const expansion = originals.use(
-      line,
-      ({ http, blockType }) => new Expansion(record, block, { http, blockType, payloadSize, uri, date }),
-    );
-    const { head } = originals.use(line, ({ chunks }) => expansion.head(chunks, dropped));
-    originals.use(line, ({ chunks }) => this.builder.stream(head, expansion.block(chunks)));
+  private expand(record: WarcRecord, block: Buffer, source: PayloadSource, dropped: ReadonlySet<string>): void {
+    const expansion = source.use(({ http, blockType }) => new Expansion(record, block, { ...source, http, blockType }));
+    const { head } = source.use(({ chunks }) => expansion.head(chunks, dropped));
+    source.use(({ chunks }) => this.builder.stream(head, expansion.block(chunks)));
   }
 
   private copy(start: number, length: number): void {
@@ -314,4 +300,14 @@ class SubsetWriter {
   private fail(place: { readonly file: string; readonly offset: number }, message: string): ArchiveError {
     return new ArchiveError("HT_VERIFY", `${formatPlace(place)}: ${message}`, place);
   }
+}
+
+/** A payload, which may be read as often as it is needed, and the capture that it is of. */
+interface PayloadSource extends Omit<ExpansionSource, "http" | "blockType"> {
+  use<T>(take: (payload: OriginalPayload) => T): T;
+}
+
+/** A revisit of an empty payload is the answer in its own header. */
+function emptySource({ uri = "-", dateText = "-", blockType }: WarcRecord): PayloadSource {
+  return { payloadSize: 0, uri, date: dateText, use: (take) => take({ chunks: [], http: undefined, blockType }) };
 }

@@ -266,7 +266,12 @@ describe("a subset", () => {
 
   it("leaves a revisit out whose original is missing or another, and tells", async () => {
     const other = recordOf({ ...ORIGINAL, lines: [], block: http(["HTTP/1.1 200 OK"], "something else") });
-    const kept = recordOf({ type: "response", id: "urn:k", uri: "http://h.example/k", block: PLAIN });
+    const kept = recordOf({
+      type: "response",
+      id: "urn:k",
+      uri: "http://h.example/k",
+      block: http(["HTTP/1.1 200 OK"], "k"),
+    });
     for (const originals of [{}, { "a.warc": other }]) {
       const { records, result, warnings } = await subset({
         ...originals,

@@ -5,8 +5,8 @@
  */
 import { isDamage } from "../../base/index.ts";
 import { type ByteSource, rangeSource, WarcReader } from "../../warc/index.ts";
+import type { RevisitLine } from "../capture-line.ts";
 import { digestOfRecord, type GoneRecord } from "./difference.ts";
-import type { RevisitLine } from "./task.ts";
 
 /** A record of the original, and the revisit that stands for it. */
 export interface StandingRecord {

@@ -5,6 +5,7 @@
 import { formatPlace, loadDigest } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import { type ByteSource, loadZstd } from "../../warc/index.ts";
+import { parseCapture, type RevisitLine } from "../capture-line.ts";
 import { detectCompression } from "../compression.ts";
 import { type Input, openInput } from "../inputs.ts";
 import type { StageEvents } from "../stage-job.ts";
@@ -15,7 +16,6 @@ import { findDifferences, type GoneRecord } from "./difference.ts";
 import type { FoundProblem } from "./problems.ts";
 import { Rebuilder } from "./rebuild.ts";
 import { loadInputs, ScratchWriter } from "./scratch.ts";
-import { parseCapture, type RevisitLine } from "./task.ts";
 
 /** A line that a job leaves; one of these. */
 export interface FoundLine {

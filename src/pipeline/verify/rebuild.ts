@@ -24,12 +24,12 @@ import {
   WarcReader,
   type WarcRecord,
 } from "../../warc/index.ts";
+import { digestText } from "../capture-line.ts";
 import { type Input, openInput } from "../inputs.ts";
 import type { ManifestLine } from "../manifest-line.ts";
 import { RecordFetcher } from "../record-fetcher.ts";
 import { lengthMessage, type PlacedOriginal, type PlacedRecord, type RebuildPair } from "./closure.ts";
 import type { FoundProblem } from "./problems.ts";
-import { digestText } from "./task.ts";
 
 /** Payloads up to this size are held for all the revisits that refer to them. */
 const HELD_SIZE_MAX = 8 << 20;

@@ -6,12 +6,11 @@ import { LineSorter, type LineSorterOptions } from "../line-sorter.ts";
 import { runTask } from "../run.ts";
 import { runStageJobs } from "../stage-pool.ts";
 import { readTextLines } from "../text-lines.ts";
-import { Closure, type RebuildPair, type ReferenceKind, referenceOf } from "./closure.ts";
+import { Closure, type RebuildPair } from "./closure.ts";
 import type { FoundLine, VerifyAgainstJob, VerifyRebuildJob } from "./job.ts";
 import { type FilePairs, type NamedInput, pairFiles } from "./pairing.ts";
 import { type FileStanding, type FoundProblem, isProblem, ProblemList, type VerifyProblem } from "./problems.ts";
 import { ScratchWriter } from "./scratch.ts";
-import { parseCapture } from "./task.ts";
 import type { VerifyOptions, VerifyResult, VerifyStage } from "./verify.ts";
 
 export interface VerifyInputs {
@@ -234,33 +233,9 @@ export class VerifyRun {
 
   private fillClosure(closure: Closure, outputs: ReadonlyMap<number, string>, problems: ProblemList | undefined): void {
     this.progress("sorting", 0, 1);
-    const counts = { originals: 0, revisits: 0, written: 0 };
-    const kinds = new Set<ReferenceKind>(["capture"]);
-    for (const [file, line] of this.captures()) {
-      const capture = parseCapture(line);
-      if (capture.kind === "held") {
-        counts.originals++;
-        closure.addHeld(file, capture, line, "capture");
-        continue;
-      }
-      counts.revisits++;
-      if (capture.ours === true) counts.written++;
-      kinds.add(referenceOf(capture)?.kind ?? "capture");
-      closure.addRevisit(file, capture, "capture");
-      closure.addReference(file, capture, line);
-    }
-    Object.assign(this.counts, counts);
-    // Few revisits are led by anything but URI and date, so the other keys are made only where there are some.
-    for (const kind of kinds) if (kind !== "capture") this.addKeys(closure, kind);
+    closure.fill(() => this.captures());
+    Object.assign(this.counts, closure.counts);
     for (const [file, output] of outputs) this.takeCompared(file, output, closure, problems);
-  }
-
-  private addKeys(closure: Closure, kind: ReferenceKind): void {
-    for (const [file, line] of this.captures()) {
-      const capture = parseCapture(line);
-      if (capture.kind === "held") closure.addHeld(file, capture, line, kind);
-      else closure.addRevisit(file, capture, kind);
-    }
   }
 
   private *captures(): Generator<[file: number, line: string]> {

@@ -102,7 +102,8 @@ describe("what was so in the originals", () => {
     const self = { uri: "http://f.example/", date: "2021-02-01T00:00:03Z" };
     const set = await goodSet("gzip", [
       ...SECOND,
-      foreign("2021-02-01T00:00:01Z", { uri: "http://gone.example/", date: "2019-01-01T00:00:00Z" }),
+      foreign("2021-02-01T00:00:00Z", { uri: "http://gone.example/", date: "2019-01-01T00:00:00Z" }),
+      foreign("2021-02-01T00:00:01Z", { uri: "http://gone.example/", date: "2019-01-01T00:00:00Z" }, sha1(SECOND[0]!)),
       foreign("2021-02-01T00:00:02Z", old),
       foreign("2021-02-01T00:00:03Z", self),
       foreign("2021-02-01T00:00:04Z", { uri: "http://a.example/", date: "2020-01-01T00:00:01Z" }, sha1(NOTE)),
@@ -119,7 +120,9 @@ describe("what was so in the originals", () => {
   });
 
   it("is not what a lost or replaced record left behind", async () => {
-    const leads = foreign("2021-02-01T00:00:01Z", { uri: "http://b.example/", date: "2021-01-01T00:00:05Z" });
+    const refersTo = { uri: "http://b.example/", date: "2021-01-01T00:00:05Z" };
+    const profile = "http://netpreserve.org/warc/1.0/revisit/server-not-modified";
+    const leads = revisitBytes({ uri: "http://f.example/", date: "2021-02-01T00:00:01Z", refersTo, profile });
     const set = await goodSet("none", SECOND);
     // As if deduplication had replaced a record that a revisit refers to.
     putFile(set.disk, `${INPUT_FOLDER}/crawls/2.warc`, packRecords([...SECOND, leads], "none"));
