@@ -1,5 +1,14 @@
 /** Archives on a disk in memory, and captures to put into them. */
-import { Archive, ArchiveWriter, examineArchive, type RebuildOptions, type WriterOptions } from "../archive/index.ts";
+import {
+  Archive,
+  ArchiveWriter,
+  type Capture,
+  type CaptureQuery,
+  examineArchive,
+  type Lifespan,
+  type RebuildOptions,
+  type WriterOptions,
+} from "../archive/index.ts";
 import { formatIso } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import type { Input } from "../pipeline/index.ts";
@@ -53,6 +62,34 @@ export async function diagnose(disk: Disk, scrub = true): Promise<string[]> {
     findings.push(`${code} ${message}`);
   }
   return findings;
+}
+
+/** What a stream of batches holds. */
+export async function all<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const batch of batches) items.push(...batch);
+  return items;
+}
+
+export function historyOf(archive: Archive, url: string): Promise<Lifespan[]> {
+  return all(archive.history(url));
+}
+
+export function capturesOf(archive: Archive, url: string, query: CaptureQuery = {}): Promise<Capture[]> {
+  return all(archive.captures({ ...query, url }));
+}
+
+export async function payloadOf(archive: Archive, capture: Capture): Promise<Buffer> {
+  await using opened = await archive.open(capture);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of opened.payload()) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** The payloads of all captures of a URL, in the order of the captures. */
+export async function payloadsOf(archive: Archive, url: string): Promise<Buffer[]> {
+  const captures = await capturesOf(archive, url);
+  return await Promise.all(captures.map((capture) => payloadOf(archive, capture)));
 }
 
 let count = 0;
