@@ -4,7 +4,9 @@ import {
   ArchiveWriter,
   type Capture,
   type CaptureQuery,
+  type ExportSelection,
   examineArchive,
+  exportArchive,
   type Lifespan,
   type RebuildOptions,
   type WriterOptions,
@@ -12,6 +14,7 @@ import {
 import { formatIso } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import type { Input } from "../pipeline/index.ts";
+import { readArchive } from "./archive-reading.ts";
 import { captureBytes, idOf, packRecords } from "./capture-text.ts";
 
 export const FOLDER = "/archive";
@@ -90,6 +93,17 @@ export async function payloadOf(archive: Archive, capture: Capture): Promise<Buf
 export async function payloadsOf(archive: Archive, url: string): Promise<Buffer[]> {
   const captures = await capturesOf(archive, url);
   return await Promise.all(captures.map((capture) => payloadOf(archive, capture)));
+}
+
+/** Types of the records that an export of these captures holds, in order. */
+export async function exportedTypes(disk: Disk, selection: ExportSelection): Promise<string[]> {
+  const output = "/exported.warc.gz";
+  const asked = { output, selection, format: "warc", description: "test", software: "test" } as const;
+  await exportArchive(disk, FOLDER, { ...asked, replace: true });
+  using file = disk.open(output, "read");
+  const bytes = Buffer.alloc(file.size());
+  file.read(bytes, 0);
+  return readArchive(bytes).records.map(({ type }) => type);
 }
 
 let count = 0;

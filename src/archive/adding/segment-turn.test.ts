@@ -2,7 +2,9 @@
 import { expect, it } from "vitest";
 import { formatIso } from "../../base/index.ts";
 import {
+  all,
   diagnose,
+  exportedTypes,
   FOLDER,
   makeInput,
   openReader,
@@ -15,7 +17,6 @@ import {
 import { readArchive } from "../../testing/archive-reading.ts";
 import { noise } from "../../testing/capture-text.ts";
 import { ForgetfulDisk } from "../../testing/forgetful-disk.ts";
-import { archiveStats } from "../asking/stats.ts";
 import { ArchiveCore } from "../core/archive-core.ts";
 import { exportArchive } from "../export/export.ts";
 
@@ -61,20 +62,14 @@ async function smallSegments(segmentSizeBytes: number): Promise<ForgetfulDisk> {
 }
 
 /** Types of the records that an export of one page of one crawl holds, in order. */
-async function exported(disk: ForgetfulDisk, crawl: number, page: number): Promise<string[]> {
+function exported(disk: ForgetfulDisk, crawl: number, page: number): Promise<string[]> {
   const { uri, timeMs } = visitOf(crawl, page);
-  const selection = { url: uri, fromMs: timeMs, toMs: timeMs };
-  const [output, description, software] = ["/page.warc.gz", "test", "test"];
-  await exportArchive(disk, FOLDER, { output, format: "warc", selection, replace: true, description, software });
-  using file = disk.open("/page.warc.gz", "read");
-  const bytes = Buffer.alloc(file.size());
-  file.read(bytes, 0);
-  return readArchive(bytes).records.map(({ type }) => type);
+  return exportedTypes(disk, { url: uri, fromMs: timeMs, toMs: timeMs });
 }
 
 async function crawls(disk: ForgetfulDisk): Promise<{ name: string; captures: number }[]> {
   await using archive = await openReader(disk);
-  return [...archiveStats(archive, "crawl")].map(({ name, captures }) => ({ name, captures }));
+  return (await all(archive.stats("crawl"))).map(({ name, captures }) => ({ name, captures }));
 }
 
 it.each([1000, 1500, 2500, 4000])("keeps what belongs to a capture with it: segments of %d bytes", async (size) => {
@@ -117,8 +112,8 @@ it("says of a capture that leads out of its segment that it does, and how to men
     using core = ArchiveCore.open(disk, FOLDER, {});
     const [one] = core.catalogue.allCaptures();
     const { key, row } = one!;
-    core.catalogue.putCapture(key, { ...row, before: row.place.offset + 1 });
-    core.commit();
+    core.catalogue.putCapture(key, row, { ...row, before: row.place.offset + 1 });
+    core.commits.commit();
   }
   expect(await diagnose(disk)).toEqual([
     expect.stringMatching(/^HT_CORRUPT .* outside of its segment; `holotype rebuild`/),

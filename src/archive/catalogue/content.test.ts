@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { archiveKey } from "./capture-row.ts";
+import { newSeed } from "../../testing/dice.ts";
+import { archiveKey } from "./capture-key.ts";
 import { type Content, contentIdentity, decodeContent, encodeContent } from "./content.ts";
 
+const seed = process.env.HOLOTYPE_LONG_RUNS === undefined ? 20261118 : newSeed();
 const SHA256 = "ab7e9517cda4a9c9208f569337d2b09ae42bb18858bcea2e190dc84c93f51174";
 const NOTHING = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 const base: Content = { url: "http://a.example/", status: 200, mime: "text/html", sha256: SHA256, payloadSize: 9 };
@@ -47,6 +49,7 @@ describe("a content", () => {
         const content = { ...base, sha256, status: own };
         expect(pass(content, to).back).toEqual(content);
       }),
+      { seed },
     );
   });
 
@@ -57,6 +60,7 @@ describe("a content", () => {
         const [first, second] = [one, other].map(([sha256, own, to]) => contentIdentity(own, to ?? undefined, sha256));
         expect(first!.equals(second!)).toBe(JSON.stringify(one) === JSON.stringify(other));
       }),
+      { seed },
     );
   });
 });
