@@ -123,21 +123,22 @@ async function asking(captures: number): Promise<Row[]> {
   await using archive = await Archive.open(nodeDisk, join(folder, "archive"));
   const urls = captures / 10;
   const url = (i: number) => `http://site-${i % 997}.example/page/${i}`;
-  const ask = (count: number) => {
+  const ask = async (count: number) => {
     for (let n = 0; n < count; n++) {
       const i = (n * 7919) % urls;
-      if (archive.at(url(i), Date.UTC(2010 + (n % 9), 6, 1)) === undefined) throw new Error(`nothing at ${url(i)}`);
+      const moment = await archive.at(url(i), Date.UTC(2010 + (n % 9), 6, 1));
+      if (moment === undefined) throw new Error(`nothing at ${url(i)}`);
     }
   };
-  ask(20_000);
+  await ask(20_000);
   const start = performance.now();
-  ask(50_000);
+  await ask(50_000);
   const perSecond = 50_000 / ((performance.now() - start) / 1000);
   let best = 0;
   for (let round = 0; round < 4; round++) {
     const from = performance.now();
     let results = 0;
-    for (const _ of archive.slice(Date.UTC(2016, 0, 1))) results++;
+    for await (const batch of archive.slice(Date.UTC(2016, 0, 1))) results += batch.length;
     best = Math.max(best, results / ((performance.now() - from) / 1000));
   }
   const main = join(root, "dist/bin/holotype.js");

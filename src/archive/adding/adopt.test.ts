@@ -10,12 +10,13 @@ import {
   makeInput,
   openReader,
   openWriter,
+  payloadOf,
   payloadsOf,
   rebuild,
   type Visit,
   visitBytes,
 } from "../../testing/archive-fixture.ts";
-import { noise } from "../../testing/capture-text.ts";
+import { captureBytes, noise, recordBytes } from "../../testing/capture-text.ts";
 import { ForgetfulDisk } from "../../testing/forgetful-disk.ts";
 import { ArchiveWriter } from "../archive-writer.ts";
 import { Archive } from "../asking/archive.ts";
@@ -145,18 +146,9 @@ describe("a file with hundreds of captures of one moment", () => {
   });
 });
 
-/** An ARC file with captures of one URL at midnight of these days. */
-function arcInput(disk: Disk, days: readonly number[]): Input {
-  const record = (line: string, block: string) => `${line} ${block.length}\n${block}\n`;
-  const version = "1 0 test\nURL IP-address Archive-date Content-type Archive-length\n";
-  const captures = days.map((day) =>
-    record(`${URL} 10.0.0.1 2020010${day}000000 text/plain`, `HTTP/1.1 200 OK\r\n\r\nday ${day}`),
-  );
-  const bytes = Buffer.from(
-    [record("filedesc://a.arc 0.0.0.0 20200101000000 text/plain", version), ...captures].join(""),
-  );
-  disk.makeFolder("/holdings");
-  const path = "/holdings/a.arc";
+/** A file with these bytes. */
+function fileInput(disk: Disk, path: string, bytes: Buffer): Input {
+  disk.makeFolder(dirname(path));
   {
     using file = disk.open(path, "create");
     file.write(bytes, 0);
@@ -164,10 +156,24 @@ function arcInput(disk: Disk, days: readonly number[]): Input {
   return { name: path, path, entries: [], size: bytes.length };
 }
 
+/** An ARC file with captures of these URLs at these times. */
+function arcInput(disk: Disk, captures: readonly (readonly [url: string, date: string])[]): Input {
+  const record = (line: string, block: string) => `${line} ${block.length}\n${block}\n`;
+  const version = "1 0 test\nURL IP-address Archive-date Content-type Archive-length\n";
+  const records = captures.map(([url, date]) =>
+    record(`${url} 10.0.0.1 ${date} text/plain`, `HTTP/1.1 200 OK\r\n\r\n${url} ${date}`),
+  );
+  const first = record("filedesc://a.arc 0.0.0.0 20200101000000 text/plain", version);
+  return fileInput(disk, "/holdings/a.arc", Buffer.from([first, ...records].join("")));
+}
+
 describe("an adopted ARC file", () => {
   it("has captures that can be removed, and stay so", async () => {
     const disk = new ForgetfulDisk();
-    const input = arcInput(disk, [1, 2]);
+    const input = arcInput(disk, [
+      [URL, "20200101000000"],
+      [URL, "20200102000000"],
+    ]);
     await adopt(disk, [input]);
     {
       await using writer = openWriter(disk);
@@ -185,10 +191,103 @@ describe("an adopted ARC file", () => {
   });
 });
 
+/** Each capture, with what its record and its payload are. */
+async function contents(disk: Disk): Promise<string[]> {
+  await using archive = await openReader(disk);
+  const told: string[] = [];
+  for (const capture of await all(archive.captures({}))) {
+    const payload = await payloadOf(archive, capture);
+    told.push(`${capture.url} ${capture.timeMs} ${capture.class} ${payload.toString()}`);
+  }
+  return told;
+}
+
+describe.each(["add", "adopt"] as const)("what is odd in a file (%s)", (way) => {
+  async function taken(disk: Disk, input: Input) {
+    await using writer = openWriter(disk);
+    return await (way === "add" ? writer.add([input]) : writer.adopt([input]));
+  }
+
+  it("is an ARC record whose URL has blanks and controls: the same when everything is made anew", async () => {
+    const disk = new ForgetfulDisk();
+    const input = arcInput(disk, [["http://a.example/x y\rz", "20200101000000"]]);
+    expect(await taken(disk, input)).toMatchObject({ captures: 1 });
+    expect(await diagnose(disk)).toEqual([]);
+    const before = await contents(disk);
+    await rebuild(disk);
+    expect(await contents(disk)).toEqual(before);
+    await using writer = openWriter(disk);
+    expect(await writer.add([input])).toMatchObject({ captures: 0, known: 1 });
+  });
+
+  it("is an ARC record without a date: undated, also when everything is made anew", async () => {
+    const disk = new ForgetfulDisk();
+    expect(await taken(disk, arcInput(disk, [[URL, "00000000000000"]]))).toMatchObject({ captures: 1 });
+    const undated = [`${URL} undefined undated ${URL} 00000000000000`];
+    expect(await contents(disk)).toEqual(undated);
+    expect(await diagnose(disk)).toEqual([]);
+    await rebuild(disk);
+    expect(await contents(disk)).toEqual(undated);
+    expect(await diagnose(disk)).toEqual([]);
+  });
+
+  it("is an HTTP header that does not end: there is no payload, and that can be read", async () => {
+    const disk = new ForgetfulDisk();
+    const http = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n";
+    const record = recordBytes(
+      [
+        "WARC/1.0",
+        "WARC-Type: response",
+        "WARC-Record-ID: <urn:uuid:endless>",
+        "WARC-Date: 2020-01-01T00:00:00Z",
+        `WARC-Target-URI: ${URL}`,
+        "Content-Type: application/http; msgtype=response",
+      ],
+      http,
+    );
+    await taken(disk, makeInput(disk, [record]));
+    expect(await contents(disk)).toEqual([`${URL} ${Date.UTC(2020, 0, 1)} state `]);
+    await using archive = await openReader(disk);
+    await using opened = await archive.open((await capturesOf(archive, URL))[0]!);
+    expect(opened.http?.text).toBe(http);
+  });
+
+  it("is a header that tells a greater length than the record has: it is read as far as it goes", async () => {
+    const disk = new ForgetfulDisk();
+    const sound = captureBytes({ uri: URL, date: "2020-01-01T00:00:00Z", payload: "short" }).toString("latin1");
+    const wrong = sound.replace(
+      /^(Content-Length: )(\d+)\r\n(?=\r\nHTTP)/m,
+      (_, name, size) => `${name}${+size + 9}\r\n`,
+    );
+    expect(wrong).not.toBe(sound);
+    const next = captureBytes({ uri: URL, date: "2020-01-02T00:00:00Z", payload: "next" });
+    await taken(disk, fileInput(disk, "/holdings/a.warc", Buffer.concat([Buffer.from(wrong, "latin1"), next])));
+    const before = await contents(disk);
+    expect(before).toEqual([
+      expect.stringMatching(`^${URL} ${Date.UTC(2020, 0, 1)} state short`),
+      `${URL} ${Date.UTC(2020, 0, 2)} state next`,
+    ]);
+    await rebuild(disk);
+    expect(await contents(disk)).toEqual(before);
+  });
+});
+
+it("takes nothing of a file again, with captures in it that became revisits", async () => {
+  const disk = new ForgetfulDisk();
+  const { payload } = visit(1);
+  const input = makeInput(
+    disk,
+    [1, 2, 3].map((day) => visitBytes({ ...visit(day), payload })),
+  );
+  await using writer = openWriter(disk);
+  expect(await writer.add([input])).toMatchObject({ captures: 3, duplicates: 2 });
+  expect(await writer.add([input])).toMatchObject({ captures: 0, known: 3, duplicates: 0, bytesKept: 0 });
+});
+
 it("takes no payload into the archive of which all captures were removed before", async () => {
   const disk = new ForgetfulDisk();
   const input = makeInput(disk, [1, 2, 3].map(visit).map(visitBytes), "/holdings");
-  const contents = async () => {
+  const count = async () => {
     await using archive = await openReader(disk);
     return (await archive.counts()).contents;
   };
@@ -198,9 +297,9 @@ it("takes no payload into the archive of which all captures were removed before"
     await writer.remove({ url: URL, toMs: visit(1).timeMs }, { reason: "a test" });
   }
   expect(await adopt(disk, [input])).toMatchObject({ captures: 0, known: 2, removed: 1 });
-  expect(await contents()).toBe(2);
+  expect(await count()).toBe(2);
   await rebuild(disk);
-  expect(await contents()).toBe(2);
+  expect(await count()).toBe(2);
   expect(await diagnose(disk)).toEqual([]);
 });
 

@@ -286,7 +286,7 @@ async function play(steps: readonly Step[]): Promise<void> {
             break;
           }
           case "again":
-            await writer.add(inputs);
+            expect(await writer.add(inputs)).toMatchObject({ captures: 0, bytesKept: 0 });
             break;
           case "compact":
             writer.compact({ deadShare: 0.01 });
