@@ -34,7 +34,7 @@ test("reads what is committed and what is not as one", () => {
     batches: readonly (typeof change extends fc.Arbitrary<infer T> ? T : never)[][],
   ) => {
     let expected = new Map(base.map(([at, value]) => [at, Buffer.of(value)]));
-    const changes = new RowChanges(new MapView(expected));
+    const changes = new RowChanges(new MapView(expected), "a\0");
     for (const batch of batches) {
       expected = new Map(expected);
       for (const [at, value] of batch) {

@@ -5,9 +5,14 @@ export class RowChanges implements StoreView {
   private base: StoreView;
   private values = new Map<string, Buffer | undefined>();
   private keys = new SortedKeys();
+  /** Keys that are not in order yet: few ranges are about them. */
+  private later: string[] = [];
+  private readonly laterFrom: string | undefined;
 
-  constructor(base: StoreView) {
+  /** Keys from `laterFrom` on are put into order only when a range is asked for that may hold one of them. */
+  constructor(base: StoreView, laterFrom?: string) {
     this.base = base;
+    this.laterFrom = laterFrom;
   }
 
   get size(): number {
@@ -16,8 +21,16 @@ export class RowChanges implements StoreView {
 
   /** An absent value says that the row is gone. */
   put(key: string, value: Buffer | undefined): void {
-    if (!this.values.has(key)) this.keys.add(key);
+    if (!this.values.has(key)) {
+      if (this.laterFrom !== undefined && key >= this.laterFrom) this.later.push(key);
+      else this.keys.add(key);
+    }
     this.values.set(key, value);
+  }
+
+  private changed(from: string, to: string, backwards: boolean): Generator<string, undefined> {
+    if (this.later.length > 0 && to > this.laterFrom!) for (const key of this.later.splice(0)) this.keys.add(key);
+    return backwards ? this.keys.back(from, to) : this.keys.forth(from, to);
   }
 
   get(key: string): Buffer | undefined {
@@ -26,14 +39,14 @@ export class RowChanges implements StoreView {
   }
 
   first(from: string, to: string, backwards = false): Pair | undefined {
-    const changed = backwards ? this.keys.back(from, to) : this.keys.forth(from, to);
+    const changed = this.changed(from, to, backwards);
     if (changed.next().done === true) return this.base.first(from, to, backwards);
     return this.range(from, to, backwards).next().value as Pair | undefined;
   }
 
   /** Rows that are put while it goes on may be among what it gives, or not. */
   *range(from: string, to: string, backwards = false): Generator<Pair> {
-    const changed = backwards ? this.keys.back(from, to) : this.keys.forth(from, to);
+    const changed = this.changed(from, to, backwards);
     let next = changed.next();
     if (next.done === true) {
       yield* this.base.range(from, to, backwards);
@@ -67,6 +80,7 @@ export class RowChanges implements StoreView {
     this.base = commit(this.values);
     this.values = new Map();
     this.keys = new SortedKeys();
+    this.later = [];
   }
 }
 

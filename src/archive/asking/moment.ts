@@ -1,8 +1,8 @@
 /** What a URL held at a moment, and how sure that is. Obeys docs/lifespans.md, "Observed and presumed". */
 import { ArchiveError } from "../../base/index.ts";
-import { FIRST_MS, LAST_MS } from "../catalogue/capture-key.ts";
+import { LAST_MS } from "../catalogue/capture-key.ts";
 import { Flag, has } from "../catalogue/capture-row.ts";
-import type { FoundCapture } from "../catalogue/catalogue-view.ts";
+import type { CatalogueView, FoundCapture } from "../catalogue/catalogue-view.ts";
 import { contentStatus, isPending, isVisit } from "../catalogue/visit-class.ts";
 import { Capture, type CaptureNames } from "./capture.ts";
 import { type Lifespan, lifespanOf } from "./lifespans.ts";
@@ -32,39 +32,37 @@ export function momentAt(snapshot: Snapshot, names: CaptureNames, key: string, t
   const entry = snapshot.timeline.at(key, timeMs);
   if (entry === undefined) return undefined;
   const lifespan = lifespanOf(entry);
-  const around = new Around(snapshot, key, lifespan, timeMs);
-  const shown = around.shown();
+  const around = new Around(snapshot.catalogue, key, lifespan);
+  const back = around.back(timeMs);
+  const forth = around.forth(timeMs);
   const show = (found: FoundCapture) => new Capture(found, names);
-  const { doubts, certainty } = around.certainty();
+  const doubts = [...back.doubts.reverse(), ...forth.doubts].filter(
+    (found) => found.timeMs > back.shown.timeMs && (forth.again === undefined || found.timeMs < forth.again.timeMs),
+  );
+  const isSeen = back.shown.timeMs === timeMs;
+  const isObserved = isSeen || (forth.again !== undefined && doubts.length === 0);
   return {
     lifespan,
-    certainty,
-    capture: show(shown),
-    others: [...snapshot.catalogue.captures(key, shown.timeMs, shown.timeMs)]
-      .filter((found) => found.key !== shown.key)
-      .map(show),
-    before: mapped(around.nearest(FIRST_MS, timeMs, true), show),
-    after: mapped(around.nearest(timeMs + 1, LAST_MS, false), show),
-    doubts: doubts.map(show),
+    certainty: isObserved ? "observed" : "presumed",
+    capture: show(back.shown),
+    others: back.others.map(show),
+    before: back.before && show(back.before),
+    after: forth.after && show(forth.after),
+    doubts: isSeen ? [] : doubts.map(show),
     since: around.since().map(show),
   };
 }
 
-function mapped<T, U>(value: T | undefined, map: (value: T) => U): U | undefined {
-  return value === undefined ? undefined : map(value);
-}
-
+/** The captures of a URL around a moment, each looked at once. */
 class Around {
-  private readonly snapshot: Snapshot;
+  private readonly catalogue: CatalogueView;
   private readonly key: string;
   private readonly lifespan: Lifespan;
-  private readonly timeMs: number;
 
-  constructor(snapshot: Snapshot, key: string, lifespan: Lifespan, timeMs: number) {
-    this.snapshot = snapshot;
+  constructor(catalogue: CatalogueView, key: string, lifespan: Lifespan) {
+    this.catalogue = catalogue;
     this.key = key;
     this.lifespan = lifespan;
-    this.timeMs = timeMs;
   }
 
   private isOf({ row }: FoundCapture): boolean {
@@ -72,63 +70,55 @@ class Around {
     return isVisit(row) && contentStatus(row) === status && row.payload!.sha256.toString("hex") === sha256;
   }
 
-  /** The last capture up to the moment that found the content. */
-  shown(): FoundCapture {
-    const { catalogue } = this.snapshot;
-    for (const found of catalogue.captures(this.key, this.lifespan.birth, this.timeMs, true))
-      if (this.isOf(found)) return found;
-    const message = `${this.lifespan.url}: its captures are not in the catalogue; holotype rebuild makes it again`;
-    throw new ArchiveError("HT_CORRUPT", message);
-  }
-
-  nearest(fromMs: number, toMs: number, backwards: boolean): FoundCapture | undefined {
-    for (const found of this.snapshot.catalogue.captures(this.key, fromMs, toMs, backwards)) {
-      const { class: kind } = found.row;
-      if (kind === "state" || kind === "confirmation") return found;
-    }
-    return undefined;
-  }
-
-  certainty(): { readonly certainty: Moment["certainty"]; readonly doubts: readonly FoundCapture[] } {
-    const { birth, lastSeen } = this.lifespan;
-    const { catalogue } = this.snapshot;
+  /** From the moment back to the last capture that found the content. */
+  back(timeMs: number) {
     const doubts: FoundCapture[] = [];
-    const doubtful = (found: FoundCapture) => {
+    let [shown, before]: (FoundCapture | undefined)[] = [];
+    let others: FoundCapture[] = [];
+    for (const found of this.catalogue.visits(this.key, this.lifespan.birth, timeMs, true)) {
+      if (shown !== undefined && found.timeMs < shown.timeMs) break;
+      if (isState(found)) before ??= found;
       if (isDoubt(found) && doubts.length < LISTED_MAX) doubts.push(found);
-    };
-    let beforeMs = birth;
-    for (const found of catalogue.visits(this.key, birth, this.timeMs, true)) {
-      if (this.isOf(found)) {
-        beforeMs = found.timeMs;
-        break;
-      }
-      doubtful(found);
+      if (shown === undefined && this.isOf(found)) shown = found;
+      else if (!has(found.row, Flag.removed)) others.push(found);
     }
-    doubts.reverse();
-    if (beforeMs === this.timeMs) return { certainty: "observed", doubts: [] };
-    let afterMs: number | undefined;
-    const endMs = this.lifespan.end ?? LAST_MS;
-    for (const found of catalogue.visits(this.key, this.timeMs + 1, Math.min(lastSeen, endMs))) {
-      if (this.isOf(found)) {
-        afterMs = found.timeMs;
-        break;
-      }
-      doubtful(found);
+    if (shown === undefined) {
+      const message = `${this.lifespan.url}: its captures are not in the catalogue; holotype rebuild makes it again`;
+      throw new ArchiveError("HT_CORRUPT", message);
     }
-    const isBetween = ({ timeMs }: FoundCapture) => timeMs > beforeMs && (afterMs === undefined || timeMs < afterMs);
-    const between = doubts.filter(isBetween);
-    return { certainty: afterMs !== undefined && between.length === 0 ? "observed" : "presumed", doubts: between };
+    others = others.filter((found) => found.timeMs === shown.timeMs).reverse();
+    return { shown, before, others, doubts };
+  }
+
+  /** From the moment on to the next capture that found it. */
+  forth(timeMs: number) {
+    const { lastSeen } = this.lifespan;
+    const doubts: FoundCapture[] = [];
+    let [after, again]: (FoundCapture | undefined)[] = [];
+    for (const found of this.catalogue.visits(this.key, timeMs + 1, LAST_MS)) {
+      if (isState(found)) after ??= found;
+      const isWithin = found.timeMs <= lastSeen;
+      if (isWithin && this.isOf(found)) again = found;
+      else if (isWithin && isDoubt(found) && doubts.length < LISTED_MAX) doubts.push(found);
+      if (after !== undefined && (again !== undefined || !isWithin)) break;
+    }
+    return { after, again, doubts };
   }
 
   since(): FoundCapture[] {
     const { lastSeen, end } = this.lifespan;
     const since: FoundCapture[] = [];
-    for (const found of this.snapshot.catalogue.captures(this.key, lastSeen + 1, (end ?? LAST_MS) - 1)) {
+    for (const found of this.catalogue.captures(this.key, lastSeen + 1, (end ?? LAST_MS) - 1)) {
       if (since.length === LISTED_MAX) break;
       if (!isVisit(found.row)) since.push(found);
     }
     return since;
   }
+}
+
+/** Whether it says what its URL held, as far as that is known. */
+function isState({ row }: FoundCapture): boolean {
+  return (row.class === "state" || row.class === "confirmation") && !has(row, Flag.removed);
 }
 
 function isDoubt({ row }: FoundCapture): boolean {

@@ -220,7 +220,7 @@ class Compaction {
     const original = isOriginal ? this.originalOf(facts) : undefined;
     if (original !== undefined) {
       const digest = Buffer.from(facts.capture!.sha256!, "hex").subarray(0, DIGEST_HALF);
-      core.catalogue.putOriginal(digest, facts.capture!.framing ?? "plain", { ...original, place });
+      core.catalogue.putOriginal(digest, facts.capture!.framing ?? "plain", original, { ...original, place }, true);
     }
     core.commits.whereDue();
   }

@@ -142,6 +142,11 @@ export class CatalogueView {
     return this.view.first(tableKey(Table.capture, from), tableKey(Table.capture, to))?.key.slice(1);
   }
 
+  /** The first capture of the URL after this time; removed ones too. */
+  nextOf(urlKey: string, timeMs: number): CaptureKey | undefined {
+    return this.firstIn(momentKey(urlKey, timeMs + 1), `${urlKey}\x01`);
+  }
+
   /** Captures of one moment, removed ones too, in the order of their marks. */
   at(urlKey: string, timeMs: number): FoundCapture[] {
     const from = tableKey(Table.capture, momentKey(urlKey, timeMs));
@@ -227,10 +232,8 @@ export class CatalogueView {
 
   /** First halves of the payloads that a digest in a header stands for, or once stood for. */
   claimed(claim: string): Buffer[] {
-    const bytes = this.view.get(tableKey(Table.claim, waitForDigest(claim))) ?? Buffer.alloc(0);
-    return Array.from({ length: bytes.length / DIGEST_HALF }, (_, i) =>
-      bytes.subarray(i * DIGEST_HALF, (i + 1) * DIGEST_HALF),
-    );
+    const bytes = this.view.get(tableKey(Table.claim, waitForDigest(claim)));
+    return bytes === undefined ? [] : halvesIn(bytes);
   }
 
   /** Requests of a URL that stand by themselves. */
@@ -275,6 +278,13 @@ export class CatalogueView {
     const bytes = this.view.get(tableKey(Table.source, number32(number)));
     return bytes === undefined ? undefined : (JSON.parse(bytes.toString()) as SourceRow);
   }
+}
+
+/** First halves of digests, one after the other. */
+export function halvesIn(bytes: Buffer): Buffer[] {
+  return Array.from({ length: bytes.length / DIGEST_HALF }, (_, i) =>
+    bytes.subarray(i * DIGEST_HALF, (i + 1) * DIGEST_HALF),
+  );
 }
 
 /** The row of a capture under another key than its own. */

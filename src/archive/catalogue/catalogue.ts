@@ -10,11 +10,12 @@ import {
   has,
   type OriginalRow,
 } from "./capture-row.ts";
-import { FRAMINGS, type Framing, latin1, listKey, number32, originalKey, Table, tableKey } from "./catalogue-keys.ts";
+import { type Framing, latin1, listKey, number32, originalKey, Table, tableKey } from "./catalogue-keys.ts";
 import {
   type CatalogueState,
   CatalogueView,
   encodePointer,
+  halvesIn,
   pointerKey,
   type SegmentRow,
   type SourceRow,
@@ -27,11 +28,14 @@ const NOTHING = Buffer.alloc(0);
 export class Catalogue extends CatalogueView {
   private readonly store: OrderedStore;
   private readonly changes: RowChanges;
+  /** The capture that was put last: it is asked for again at once, when what belongs to it comes. */
+  private last: { readonly key: CaptureKey; readonly row: CaptureRow } | undefined;
   private readonly counts: { -readonly [K in keyof CatalogueState]: CatalogueState[K] };
 
   /** `timeline` is the number of the one that belongs to a catalogue in which there is nothing yet; `folder` the archive's. */
   constructor(store: OrderedStore, timeline: number, folder: string) {
-    const changes = new RowChanges(store.view());
+    // Captures are looked up by ranges all the time, the others rarely.
+    const changes = new RowChanges(store.view(), tableKey(Table.capture + 1));
     super(changes);
     this.store = store;
     this.changes = changes;
@@ -59,6 +63,10 @@ export class Catalogue extends CatalogueView {
   /** Puts a capture in the place of what is there under its key; an absent one is gone. */
   putCapture(key: CaptureKey, before: CaptureRow | undefined, row: CaptureRow | undefined): void {
     this.put(tableKey(Table.capture, key), row && encodeCapture(urlKeyOf(key), row));
+    this.last = row && { key, row };
+    // What most changes are about is told by nothing else.
+    const isSame = before?.payload === row?.payload && before?.flags === row?.flags && before?.class === row?.class;
+    if (isSame && row?.class !== "other-method") return;
     if (before !== undefined) this.tally(before, -1);
     if (row !== undefined) this.tally(row, 1);
     this.relist(Table.seen, key, seenUnder(before), seenUnder(row));
@@ -67,6 +75,10 @@ export class Catalogue extends CatalogueView {
     if (old === now) return;
     if (old !== undefined) this.put(pointerKey(old, key), undefined);
     if (now !== undefined) this.put(pointerKey(now, key), encodePointer(key));
+  }
+
+  override capture(key: CaptureKey): CaptureRow | undefined {
+    return key === this.last?.key ? this.last.row : super.capture(key);
   }
 
   private tally(row: CaptureRow, sign: 1 | -1): void {
@@ -86,14 +98,26 @@ export class Catalogue extends CatalogueView {
     if (now !== undefined) this.put(listKey(table, now, key), NOTHING);
   }
 
-  putOriginal(digest: Buffer, framing: Framing, row: OriginalRow | undefined): void {
-    const there = this.original(digest, framing);
-    this.put(originalKey(digest, framing), row === undefined ? undefined : encodeOriginal(row));
+  /** In the place of the one that is there; `hasOther` says that the payload has an original of any framing. */
+  putOriginal(
+    digest: Buffer,
+    framing: Framing,
+    there: OriginalRow | undefined,
+    row: OriginalRow,
+    hasOther: boolean,
+  ): void {
+    this.put(originalKey(digest, framing), encodeOriginal(row));
     // The record there may have been kept for its payload alone.
-    if (there !== undefined) this.markLoose(there.place.segment);
-    const isOnly = FRAMINGS.every((other) => other === framing || this.original(digest, other) === undefined);
-    const isThere = there !== undefined;
-    if (isOnly && isThere !== (row !== undefined)) this.count({ contents: row === undefined ? -1 : 1 });
+    if (there !== undefined && there.place !== row.place) this.markLoose(there.place.segment);
+    if (there === undefined && !hasOther) this.counts.contents++;
+  }
+
+  dropOriginal(digest: Buffer, framing: Framing): void {
+    const there = this.original(digest, framing);
+    if (there === undefined) return;
+    this.put(originalKey(digest, framing), undefined);
+    this.markLoose(there.place.segment);
+    if (this.anyOriginal(digest) === undefined) this.counts.contents--;
   }
 
   /** See `isLoose`. Files that were adopted stay as they are. */
@@ -104,9 +128,10 @@ export class Catalogue extends CatalogueView {
 
   /** Whether the digest was not known to stand for this payload. */
   addClaim(claim: string, digest: Buffer): boolean {
-    const there = this.claimed(claim);
-    if (there.some((other) => other.equals(digest))) return false;
-    this.put(tableKey(Table.claim, waitForDigest(claim)), Buffer.concat([...there, digest]));
+    const key = tableKey(Table.claim, waitForDigest(claim));
+    const there = this.view.get(key);
+    if (there !== undefined && halvesIn(there).some((other) => other.equals(digest))) return false;
+    this.put(key, there === undefined ? digest : Buffer.concat([there, digest]));
     return true;
   }
 

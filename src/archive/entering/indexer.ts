@@ -71,6 +71,8 @@ export class Indexer {
   private woken = new Set<CaptureKey>();
   private asked = new Set<string>();
   private naming = new Map<CaptureKey, readonly string[]>();
+  /** The file whose captures are being entered. */
+  private source: { readonly number: number; readonly addedMs: number } | undefined;
 
   constructor(catalogue: Catalogue, shelf: RecordShelf) {
     this.catalogue = catalogue;
@@ -104,7 +106,7 @@ export class Indexer {
     if (same !== undefined) this.catalogue.markLoose(same.row.place.segment);
     if (facts.capture!.sha256 === undefined) this.resolve(key, facts);
     else if (entered.kind === "replaced") this.payloads.claimFor(facts, row.payload!);
-    else if (isHolder(row)) this.payloads.hold(facts, entered.place);
+    else if (isHolder(row)) this.payloads.hold(facts, row.payload!, entered.place);
     if (this.catalogue.isAsked(markIn(key).slice(0, 4))) this.catalogue.addById(markIn(key).slice(0, 4), key);
     return key;
   }
@@ -122,15 +124,27 @@ export class Indexer {
     const payload = payloadIn(facts);
     const flags = this.flagsOf(facts, source, urlKey);
     const { status, mime, location } = (flags & Flag.headless) === 0 ? capture : ({} as CaptureFacts);
-    const row: CaptureRow = {
-      ...{ url, kind, class: "state", flags, status, mime, location, request },
+    // Field by field: this is on the path of every capture.
+    const row: { -readonly [K in keyof CaptureRow]: CaptureRow[K] } = {
+      url,
+      kind,
+      class: "state",
+      flags,
+      status,
+      mime,
+      location,
+      request,
       payload: (flags & Flag.notModified) === 0 ? payload : undefined,
       claim: payload === undefined ? undefined : otherClaim(facts),
       etag: capture.etag,
       lastModified: capture.lastModified,
-      ...{ source, place, before, after: 0 },
+      source,
+      place,
+      before,
+      after: 0,
     };
-    return { ...row, class: classOf(row) };
+    row.class = classOf(row);
+    return row;
   }
 
   private flagsOf(facts: RecordFacts, source: number, urlKey: string): number {
@@ -172,8 +186,9 @@ export class Indexer {
 
   private isOddDate(timeMs: number | undefined, source: number): boolean {
     if (timeMs === undefined) return false;
-    const addedMs = this.catalogue.source(source)?.addedMs ?? timeMs;
-    return timeMs < EARLIEST_MS || timeMs > addedMs + DAY_MS;
+    if (this.source?.number !== source)
+      this.source = { number: source, addedMs: this.catalogue.source(source)?.addedMs ?? timeMs };
+    return timeMs < EARLIEST_MS || timeMs > this.source.addedMs + DAY_MS;
   }
 
   /** A record whose capture was removed: revisits that we wrote may need its payload all the same. */
@@ -182,7 +197,7 @@ export class Indexer {
     if (sha256 === undefined) return;
     // Not where nobody had it any more when it went, or later.
     if (removed.source > this.catalogue.dropped(Buffer.from(sha256, "hex").subarray(0, DIGEST_HALF)))
-      this.payloads.offer(facts, place);
+      this.payloads.offer(facts, payloadIn(facts)!, place);
   }
 
   /** Takes a capture out; a row stays that says that there was one. Whether nobody has its payload any more. */
@@ -211,21 +226,20 @@ export class Indexer {
   extend(key: CaptureKey, bytes: number, request?: RowRequest): void {
     const row = this.catalogue.capture(key);
     if (row === undefined || has(row, Flag.removed)) return;
-    if (request === undefined) {
-      this.catalogue.putCapture(key, row, { ...row, after: row.after + bytes });
-      return;
-    }
-    this.answer({ key, timeMs: timeOf(key), row: { ...row, after: row.after + bytes } }, request, row);
+    const joined = joinRequests(row.request, request);
+    const next = { ...row, request: joined, after: row.after + bytes };
+    const kind = isSameRequest(joined, row.request) ? row.class : classOf(next);
+    // What most requests tell is what was taken for granted.
+    if (kind === row.class) this.catalogue.putCapture(key, row, next);
+    else this.put(key, row, { ...next, class: kind }, false);
   }
 
-  /** What a request tells of a capture. Whether that was not known. */
-  answer({ key, row }: FoundCapture, request: RowRequest, before = row): boolean {
+  /** What a request tells of a capture. */
+  private answer({ key, row }: FoundCapture, request: RowRequest): void {
     const joined = joinRequests(row.request, request);
-    const isNew = !isSameRequest(joined, row.request);
-    if (!isNew && row === before) return false;
+    if (isSameRequest(joined, row.request)) return;
     const next = { ...row, request: joined };
-    this.put(key, before, { ...next, class: classOf(next) }, false);
-    return isNew;
+    this.put(key, row, { ...next, class: classOf(next) }, false);
   }
 
   /** A request that does not stand beside its answer. */
@@ -240,7 +254,7 @@ export class Indexer {
   /** The only way in which captures change: whoever depends on it is looked at again. */
   private put(key: CaptureKey, before: CaptureRow | undefined, row: CaptureRow | undefined, isFirst: boolean): void {
     const { catalogue } = this;
-    this.changes.touch(key, isFirst);
+    this.changes.touch(key, row, isFirst);
     catalogue.putCapture(key, before, row);
     if (catalogue.state.waiting > 0) {
       this.wake(Table.waiting, waitForSecond(urlKeyOf(key), timeOf(key)));
@@ -268,7 +282,10 @@ export class Indexer {
         this.resolveAgain(key!, row.place);
       this.listAsked();
     }
-    this.neighbours.settle(this.changes.spans(), (found, row) => this.put(found.key, found.row, row, false));
+    this.neighbours.settle(
+      () => this.changes.spans(),
+      (found, row) => this.put(found.key, found.row, row, false),
+    );
     this.changes.apply(timeline);
   }
 

@@ -33,10 +33,10 @@ export class Neighbours {
   }
 
   /** Looks again at all that may depend on what has changed within these spans of URLs. */
-  settle(spans: ReadonlyMap<string, { readonly firstMs: number; readonly lastMs: number }>, put: Put): void {
+  settle(spans: () => ReadonlyMap<string, { readonly firstMs: number; readonly lastMs: number }>, put: Put): void {
     const { cutOff, silent } = this.catalogue.state;
     if (cutOff === 0 && silent === 0) return;
-    for (const [urlKey, { firstMs, lastMs }] of spans) {
+    for (const [urlKey, { firstMs, lastMs }] of spans()) {
       const from = this.stateBefore(urlKey, firstMs - 1)?.timeMs ?? FIRST_MS;
       const to = this.endOfReach(urlKey, lastMs);
       for (const found of this.flagged(urlKey, from, to, Flag.cutOff)) this.settleCutOff(found, put);

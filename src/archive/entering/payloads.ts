@@ -2,14 +2,7 @@
 import { formatDigest, parseDigest } from "../../base/index.ts";
 import type { CaptureFacts, RecordFacts } from "../../pipeline/index.ts";
 import { type CaptureKey, waitForDigest } from "../catalogue/capture-key.ts";
-import {
-  type CaptureRow,
-  DIGEST_HALF,
-  isHolder,
-  type OriginalRow,
-  type Payload,
-  type RecordPlace,
-} from "../catalogue/capture-row.ts";
+import { type CaptureRow, DIGEST_HALF, isHolder, type Payload, type RecordPlace } from "../catalogue/capture-row.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { FRAMINGS, type Framing, Table } from "../catalogue/catalogue-keys.ts";
 
@@ -24,31 +17,31 @@ export class Payloads {
   }
 
   /** A capture has this payload, and its record holds it. */
-  hold(facts: RecordFacts, place: RecordPlace): void {
-    this.enter(facts, place, true);
+  hold(facts: RecordFacts, payload: Payload, place: RecordPlace): void {
+    this.enter(facts, payload, place, true);
   }
 
   /** The record holds this payload, though its capture was removed. */
-  offer(facts: RecordFacts, place: RecordPlace): void {
-    this.enter(facts, place, false);
+  offer(facts: RecordFacts, payload: Payload, place: RecordPlace): void {
+    this.enter(facts, payload, place, false);
   }
 
-  private enter(facts: RecordFacts, place: RecordPlace, isHeld: boolean): void {
+  private enter(facts: RecordFacts, payload: Payload, place: RecordPlace, isHeld: boolean): void {
     const { catalogue } = this;
     const capture = facts.capture!;
-    const sha256 = Buffer.from(capture.sha256!, "hex");
+    const { sha256, sha1, size: payloadSize } = payload;
     const digest = sha256.subarray(0, DIGEST_HALF);
     const framing: Framing = capture.framing ?? "plain";
     const there = catalogue.original(digest, framing);
+    const other = catalogue.original(digest, framing === "plain" ? "chunked" : "plain");
+    const wasHeld = there?.isHeld === true || other?.isHeld === true;
     const isReferable = mayBeReferredTo(facts);
     // One that can be referred to is better than one that cannot.
-    const isBetter = there === undefined || (!there.isReferable && isReferable);
-    const wasHeld = this.isHeld(digest);
-    if (isBetter || (isHeld && !there.isHeld)) {
-      const own = { place, payloadSize: capture.payloadSize!, digestRest: sha256.subarray(DIGEST_HALF), isReferable };
-      const row: OriginalRow = isBetter ? { ...own, sha1: sha1Of(capture), isHeld: false } : there;
-      catalogue.putOriginal(digest, framing, { ...row, isHeld: isHeld || there?.isHeld === true });
-    }
+    if (there === undefined || (!there.isReferable && isReferable)) {
+      const digestRest = sha256.subarray(DIGEST_HALF);
+      const row = { place, payloadSize, digestRest, sha1, isReferable, isHeld: isHeld || there?.isHeld === true };
+      catalogue.putOriginal(digest, framing, there, row, other !== undefined);
+    } else if (isHeld && !there.isHeld) catalogue.putOriginal(digest, framing, there, { ...there, isHeld: true }, true);
     if (!wasHeld) this.wakeWaiting(`sha256:${capture.sha256!}`);
     for (const claim of claimsOf(capture)) this.addClaim(claim, digest, !wasHeld);
   }
@@ -59,7 +52,7 @@ export class Payloads {
     if (!this.isHeld(digest)) {
       for (const framing of FRAMINGS) {
         const row = this.catalogue.original(digest, framing);
-        if (row !== undefined) this.catalogue.putOriginal(digest, framing, { ...row, isHeld: true });
+        if (row !== undefined) this.catalogue.putOriginal(digest, framing, row, { ...row, isHeld: true }, true);
       }
       this.wakeWaiting(`sha256:${payload.sha256.toString("hex")}`);
       this.addClaim(formatDigest({ algorithm: "sha1", hex: payload.sha1.toString("hex") }), digest, true);
@@ -114,10 +107,7 @@ export class Payloads {
 
   /** Forgets the records of a payload. */
   drop(digest: Buffer): void {
-    for (const framing of FRAMINGS) {
-      if (this.catalogue.original(digest, framing) !== undefined)
-        this.catalogue.putOriginal(digest, framing, undefined);
-    }
+    for (const framing of FRAMINGS) this.catalogue.dropOriginal(digest, framing);
   }
 
   /** The same for one that was offered and that nobody wanted. */
@@ -140,7 +130,7 @@ export function sha1Of({ sha1, claim }: CaptureFacts): Buffer {
 /** Digests by which a revisit may refer to a payload, beside its sha256. */
 function claimsOf(capture: CaptureFacts): string[] {
   const { claim, lies } = capture;
-  const sha1 = formatDigest({ algorithm: "sha1", hex: sha1Of(capture).toString("hex") });
+  const sha1 = capture.sha1 === undefined ? claim! : formatDigest({ algorithm: "sha1", hex: capture.sha1 });
   const isOther = claim !== undefined && lies !== true && claim !== sha1 && !claim.startsWith("sha256:");
   return isOther ? [sha1, claim] : [sha1];
 }

@@ -3,7 +3,7 @@
  * all changes of a commit are made, the timeline forgets that and gets what it found now.
  */
 import type { TimelineWriter } from "../../temporal/index.ts";
-import { type CaptureKey, LAST_MS, momentOf, timeOf, urlKeyOf } from "../catalogue/capture-key.ts";
+import { type CaptureKey, momentOf, timeOf, urlKeyOf } from "../catalogue/capture-key.ts";
 import type { CaptureRow } from "../catalogue/capture-row.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { contentIdentity, encodeContent } from "../catalogue/content.ts";
@@ -18,6 +18,8 @@ interface Moment {
   readonly urlKey: string;
   readonly timeMs: number;
   readonly before: Found;
+  /** The only capture of a moment that had none before, as it is now. */
+  only: { readonly key: CaptureKey; readonly row: CaptureRow } | undefined;
 }
 
 /** What the timeline has to forget of a URL, and what to hear, by moments. */
@@ -38,12 +40,20 @@ export class VisitChanges {
     this.catalogue = catalogue;
   }
 
-  /** To be called before anything about the capture changes; `isFirst` says that its moment has no capture yet. */
-  touch(key: CaptureKey, isFirst: boolean): void {
+  /**
+   * To be called before a capture becomes what `row` says, or goes; `isFirst` says that its moment has no capture yet.
+   */
+  touch(key: CaptureKey, row: CaptureRow | undefined, isFirst: boolean): void {
     const moment = momentOf(key);
-    if (this.moments.has(moment)) return;
+    const known = this.moments.get(moment);
+    const only = row && { key, row };
+    if (known !== undefined) {
+      known.only = known.only?.key === key ? only : undefined;
+      return;
+    }
     const [urlKey, timeMs] = [urlKeyOf(key), timeOf(key)];
-    this.moments.set(moment, { urlKey, timeMs, before: isFirst ? NOTHING : this.foundAt(urlKey, timeMs) });
+    const before = isFirst ? NOTHING : this.foundAt(urlKey, timeMs);
+    this.moments.set(moment, { urlKey, timeMs, before, only: isFirst ? only : undefined });
   }
 
   /** The first and the last moment of each URL that has changed. */
@@ -73,14 +83,19 @@ export class VisitChanges {
   /** Tells the timeline; from then on nothing has changed. */
   apply(timeline: TimelineWriter): void {
     const told = new Map<string, Told>();
-    for (const { urlKey, timeMs, before } of this.moments.values()) {
+    for (const { urlKey, timeMs, before, only } of this.moments.values()) {
+      const next = this.nextToTell(urlKey, timeMs);
+      if (only !== undefined && next === undefined) {
+        const visit = visitOf(urlKey, only.row);
+        if (visit !== undefined) timeline.insert(urlKey, timeMs, visit.value, Buffer.from(visit.identity, "latin1"));
+        continue;
+      }
       const found = this.foundAt(urlKey, timeMs);
       if (isSame(before, found)) continue;
       const changed = told.get(urlKey) ?? { before: new Map(), found: new Map() };
       told.set(urlKey, changed);
       changed.before.set(timeMs, before);
       changed.found.set(timeMs, found);
-      const next = this.nextToTell(urlKey, timeMs);
       if (next === undefined || changed.found.has(next.timeMs)) continue;
       changed.before.set(next.timeMs, next.found);
       changed.found.set(next.timeMs, next.found);
@@ -98,15 +113,19 @@ export class VisitChanges {
   }
 
   /**
-   * The moment after one that has changed: a lifespan may begin there now that began before, and shows what the capture
-   * there found.
+   * The moment after one that has changed, if the timeline knows it: a lifespan may begin there now that began before, and
+   * shows what the capture there found.
    */
-  private nextToTell(urlKey: string, timeMs: number) {
-    for (const found of this.catalogue.captures(urlKey, timeMs + 1, LAST_MS)) {
-      if (!isVisit(found.row)) continue;
-      return { urlKey, timeMs: found.timeMs, found: this.foundAt(urlKey, found.timeMs) };
+  private nextToTell(urlKey: string, timeMs: number): { readonly timeMs: number; readonly found: Found } | undefined {
+    for (let afterMs = timeMs; ; ) {
+      const key = this.catalogue.nextOf(urlKey, afterMs);
+      if (key === undefined) return undefined;
+      const moment = this.moments.get(momentOf(key));
+      if (moment?.only !== undefined && isVisit(moment.only.row)) return undefined;
+      afterMs = timeOf(key);
+      const found = this.foundAt(urlKey, afterMs);
+      if (found.size > 0) return { timeMs: afterMs, found };
     }
-    return undefined;
   }
 }
 
