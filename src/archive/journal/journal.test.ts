@@ -1,7 +1,21 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
+import { digestOf, formatDigest } from "../../base/index.ts";
+import {
+  capturesOf,
+  FOLDER,
+  makeInput,
+  openReader,
+  openWriter,
+  rebuild,
+  type Visit,
+  visitBytes,
+  visitId,
+} from "../../testing/archive-fixture.ts";
+import { noise } from "../../testing/capture-text.ts";
 import { newSeed } from "../../testing/dice.ts";
 import { ForgetfulDisk } from "../../testing/forgetful-disk.ts";
+import { recordMark } from "../catalogue/capture-key.ts";
 import { appendJournal, type JournalEntry, mendJournal, readJournal } from "./journal.ts";
 
 const seed = process.env.HOLOTYPE_LONG_RUNS === undefined ? 20261118 : newSeed();
@@ -63,3 +77,38 @@ it("is cut at the first line that is none, of those that nobody knows", () => {
   mendJournal(disk, PATH, 1);
   expect([...readJournal(disk, PATH)]).toEqual(whole.slice(0, 1));
 });
+
+/** Marks of record id and payload digest, as earlier versions wrote them, or none. */
+it.each(["without a mark", "with the mark of before"] as const)(
+  "holds an entry of an earlier version %s: what was removed then stays so",
+  async (form) => {
+    const disk = new ForgetfulDisk();
+    const payload = noise("page", 900);
+    const visits = [1, 2].map((day): Visit => ({ uri: "http://a.example/", timeMs: Date.UTC(2020, 0, day), payload }));
+    const input = makeInput(disk, visits.map(visitBytes));
+    {
+      await using writer = openWriter(disk);
+      await writer.add([input]);
+    }
+    const [gone] = visits as [Visit];
+    const id = visitId(gone);
+    const claim = formatDigest(digestOf("sha1", payload));
+    const mark = Buffer.from(recordMark(id, claim), "latin1").toString("hex");
+    const capture = {
+      url: gone.uri,
+      date: "2020-01-01T00:00:00Z",
+      sha256: digestOf("sha256", payload).hex,
+      id,
+      ...(form === "without a mark" ? {} : { source: 1, mark }),
+    };
+    const shared = { kind: "remove", time: "2026-01-01T00:00:00Z", reason: "a test", selection: "" } as const;
+    appendJournal(disk, `${FOLDER}/journal.jsonl`, [{ ...shared, captures: [capture] }]);
+    await rebuild(disk);
+    {
+      await using archive = await openReader(disk);
+      expect((await capturesOf(archive, gone.uri)).map(({ timeMs }) => timeMs)).toEqual([visits[1]!.timeMs]);
+    }
+    await using writer = openWriter(disk);
+    expect(await writer.add([input])).toMatchObject({ captures: 0, known: 1, removed: 1 });
+  },
+);
