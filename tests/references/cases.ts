@@ -1,15 +1,5 @@
-/** What a revisit refers to (docs/lifespans.md, "Revisits"): `check`, `verify` and `restore` must all say the same. */
-import { describe, expect, test } from "vitest";
+/** What a revisit refers to (docs/lifespans.md, "Revisits"): cases, each with the one verdict that there is. */
 import { digestOf, formatDigest } from "../../src/base/index.ts";
-import type { Disk } from "../../src/disk/index.ts";
-import {
-  findInputs,
-  OrphanFinder,
-  restoreSubset,
-  runTask,
-  type VerifyResult,
-  verify,
-} from "../../src/pipeline/index.ts";
 import {
   type CaptureText,
   captureBytes,
@@ -17,10 +7,7 @@ import {
   type RevisitText,
   revisitBytes,
 } from "../../src/testing/capture-text.ts";
-import { getFile, putFile } from "../../src/testing/dedup-trial.ts";
-import { ForgetfulDisk } from "../../src/testing/forgetful-disk.ts";
-import { bufferSource, scanRecord, WarcReader } from "../../src/warc/index.ts";
-import { SHATTERED } from "./shattered.ts";
+import { SHATTERED } from "../dedup/shattered.ts";
 
 const [ONE, TWO] = [noise("one", 700), noise("two", 700)];
 const EMPTY = Buffer.alloc(0);
@@ -37,7 +24,7 @@ const held = (payload: Uint8Array, more: Partial<CaptureText> = {}) =>
 const again = (more: Partial<RevisitText> = {}) =>
   revisitBytes({ uri: "http://c.example/again", date: "2021-01-01T00:00:00Z", ...more });
 
-interface Case {
+export interface Case {
   readonly name: string;
   /** Each a file by itself. */
   readonly records: readonly Buffer[];
@@ -60,7 +47,7 @@ const silent = (more: Partial<RevisitText> = {}) => again({ ...NOT_MODIFIED, uri
 const tagged = (etag: string, payload: Uint8Array, second: number) =>
   held(payload, { date: at(second), id: `urn:${second}`, http: [`ETag: ${etag}`] });
 
-const CASES: readonly Case[] = [
+export const CASES: readonly Case[] = [
   { name: "id and true digest", records: [plain, again({ refersTo: byId, digest: sha1(ONE) })], payload: ONE },
   { name: "a digest alone", records: [plain, two, again({ digest: sha1(ONE) })], payload: ONE },
   { name: "an id alone", records: [plain, two, again({ refersTo: byId })], payload: ONE, ...NO_DIGEST },
@@ -211,64 +198,3 @@ const CASES: readonly Case[] = [
     ...NO_DIGEST,
   },
 ];
-
-const ROOT = "/references";
-
-function write(disk: Disk, records: readonly Buffer[]): void {
-  for (const [i, record] of records.entries()) putFile(disk, `${ROOT}/${i}.warc`, record);
-}
-
-async function orphansOf(disk: Disk): Promise<number> {
-  using finder = new OrphanFinder(disk);
-  const onText = (text: string | Uint8Array) => {
-    const lines = Buffer.from(text as Uint8Array)
-      .toString()
-      .split("\n")
-      .filter(Boolean);
-    for (const line of lines) finder.take(line);
-  };
-  await runTask(
-    disk,
-    findInputs(disk, [ROOT], () => {}),
-    { kind: "check", options: {} },
-    { threads: 1, onText },
-  );
-  return [...finder.orphans()].length;
-}
-
-/** The payloads of the records of 2021, as a subset has them. */
-async function restored(disk: Disk): Promise<Buffer[]> {
-  const filter = { fromMs: Date.UTC(2021), toMs: Date.UTC(2021, 6) };
-  const { files, failed } = await restoreSubset(disk, [ROOT], { output: "/restored", filter });
-  expect(failed).toEqual([]);
-  return files.flatMap(({ output }) => {
-    if (output === undefined) return [];
-    const payloads: Buffer[] = [];
-    for (const record of new WarcReader(bufferSource(getFile(disk, output)))) {
-      const pieces: Buffer[] = [];
-      scanRecord(record, { onPayload: (piece) => void pieces.push(Buffer.from(piece)) });
-      payloads.push(Buffer.concat(pieces));
-    }
-    return payloads;
-  });
-}
-
-function codesOf({ problemCounts }: VerifyResult, besides: readonly string[]): string[] {
-  return Object.keys(problemCounts).filter((code) => !besides.includes(code));
-}
-
-describe.each(CASES)("a revisit by $name", ({ records, payload, unread = false, besides = [] }) => {
-  test.each([
-    ["in order", records],
-    ["the other way round", [...records].reverse()],
-  ])("has one verdict, %s", async (_, files) => {
-    const disk = new ForgetfulDisk();
-    write(disk, files);
-    const isOrphan = payload === undefined && !unread;
-    expect({ check: await orphansOf(disk) }).toEqual({ check: isOrphan ? 1 : 0 });
-    const codes = codesOf(await verify(disk, [ROOT], { threads: 1 }), besides);
-    expect({ verify: codes }).toEqual({ verify: isOrphan ? [expect.stringMatching(/^HT_REVISIT_/)] : [] });
-    const found = (await restored(disk)).map((bytes) => digestOf("sha256", bytes).hex);
-    expect({ restore: found }).toEqual({ restore: payload === undefined ? [] : [digestOf("sha256", payload).hex] });
-  });
-});
