@@ -1,6 +1,6 @@
 /** What a removal leaves behind, in answers and on the disk. */
 import { expect, it } from "vitest";
-import { ArchiveError } from "../../base/index.ts";
+import { ArchiveError, digestOf, formatDigest } from "../../base/index.ts";
 import {
   diagnose,
   FOLDER,
@@ -10,7 +10,8 @@ import {
   rebuild,
   visitBytes,
 } from "../../testing/archive-fixture.ts";
-import { noise } from "../../testing/capture-text.ts";
+import { historyOf } from "../../testing/asked-archive.ts";
+import { noise, revisitBytes } from "../../testing/capture-text.ts";
 import { ForgetfulDisk } from "../../testing/forgetful-disk.ts";
 import type { WriterOptions } from "../index.ts";
 import { appendJournal, type JournalEntry } from "../journal/journal.ts";
@@ -46,7 +47,8 @@ it("leaves every other lifespan as it was, and with a compaction nothing of what
   const gone = new Set(pages.filter((_, i) => i % 4 === 0));
   const lifespans = async () => {
     await using archive = await openReader(disk);
-    return pages.map((uri) => archive.history(uri).map(({ birth, end, captures }) => ({ birth, end, captures })));
+    const histories = await Promise.all(pages.map((uri) => historyOf(archive, uri)));
+    return histories.map((own) => own.map(({ birth, end, captures }) => ({ birth, end, captures })));
   };
   const before = await lifespans();
   {
@@ -137,6 +139,32 @@ it("leaves no payload behind that nothing has, whenever the power went", async (
   }
 });
 
+it("by its payload goes on where the power went, though what is left may have nothing to have it from", async () => {
+  const payload = noise("shared", 300);
+  const { hex: sha256 } = digestOf("sha256", payload);
+  const before = new ForgetfulDisk();
+  {
+    await using writer = openWriter(before);
+    const digest = formatDigest(digestOf("sha1", payload));
+    const revisit = revisitBytes({ uri: pages[1]!, date: "2020-01-02T00:00:00Z", digest });
+    await writer.add([makeInput(before, [visitBytes({ uri: pages[0]!, timeMs: START_MS, payload }), revisit])]);
+  }
+  for (let stopAt = 1, stopped = true; stopped; stopAt++) {
+    const disk = before.reopen({ data: "keep", names: "keep", seed: 0 }, { stopAt });
+    try {
+      // In portions of one capture.
+      await using writer = openWriter(disk, { commitChangeCount: 10 });
+      await writer.remove({ sha256 }, { reason: "asked" });
+    } catch (error) {
+      if (!disk.operations.stopped) throw error;
+    }
+    ({ stopped } = disk.operations);
+    await using writer = openWriter(disk.reopen({ data: "keep", names: "keep", seed: stopAt }));
+    await writer.remove({ sha256 }, { reason: "asked" });
+    expect(writer.state, `stopped at ${stopAt}`).toMatchObject({ captures: 0, contents: 0, pending: 0 });
+  }
+});
+
 it("refuses entries of its journal that it does not know, and changes nothing", async () => {
   const removed = { url: pages[0]!, date: "2020-01-01T00:00:00Z", sha256: null, id: null };
   for (const [entry, code] of [
@@ -148,7 +176,7 @@ it("refuses entries of its journal that it does not know, and changes nothing", 
     expect(() => openWriter(disk)).toThrow(expect.objectContaining({ code }));
     await expect(rebuild(disk)).rejects.toMatchObject({ code });
     await using archive = await openReader(disk);
-    expect(archive.history(pages[0]!)).not.toEqual([]);
+    expect(await historyOf(archive, pages[0]!)).not.toEqual([]);
   }
 });
 

@@ -4,6 +4,7 @@ import { expect, it } from "vitest";
 import { digestOf } from "../../base/index.ts";
 import { FOLDER, makeInput, openReader, openWriter, type Visit, visitBytes } from "../../testing/archive-fixture.ts";
 import { readArchive } from "../../testing/archive-reading.ts";
+import { capturesOf, payloadOf } from "../../testing/asked-archive.ts";
 import { noise } from "../../testing/capture-text.ts";
 import { ForgetfulDisk } from "../../testing/forgetful-disk.ts";
 import { exportArchive } from "./export.ts";
@@ -60,6 +61,6 @@ it.each([
   expect(records[2]).toMatchObject({ uri: NEXT.uri });
   expect(warnings).toEqual([]);
   await using archive = await openReader(disk);
-  const [capture] = archive.captures(ODD.uri);
-  expect(archive.reader.payloadBytes(capture!)).toEqual(ODD.payload);
+  const [capture] = await capturesOf(archive, ODD.uri);
+  expect(await payloadOf(archive, capture!)).toEqual(ODD.payload);
 });
