@@ -80,6 +80,8 @@ describe("several captures of one moment", () => {
 
 describe("one capture", () => {
   const twice = { id: "same" };
+  /** With the id and the HTTP header of the response. */
+  const like = { ...twice, http: "HTTP/1.1 200 Told\r\nContent-Type: text/plain\r\nContent-Length: 300\r\n\r\n" };
   check([
     ["an exact copy", [get(1, A), get(1, A)], "A[1,)1 x1", "1 state A"],
     ["the same id with another payload", [get(1, A, twice), get(2, B, twice)], "A[1,2)1 x1 B[2,)2 x1"],
@@ -91,19 +93,37 @@ describe("one capture", () => {
     ],
     [
       "a revisit in the place of the record",
-      [get(1, A, { ...twice, version: "WARC/1.1" }), visit(1, sha1(A), { ...twice, http: head(404) })],
+      [get(1, A, { ...twice, version: "WARC/1.1" }), visit(1, sha1(A), like)],
       "A[1,)1 x1",
       "1 state A",
     ],
     [
       "not if it tells another digest of the same",
-      [get(1, A, twice), visit(1, sha256(A), twice)],
+      [get(1, A, twice), visit(1, sha256(A), like)],
       "A[1,)1 x1",
       "1 state A, 1 state A",
     ],
     [
+      "nor with another HTTP header",
+      [get(1, A, twice), visit(1, sha1(A), { ...twice, http: head(200) })],
+      "A[1,)1 x1",
+      "1 state A, 1 state A",
+    ],
+    [
+      "nor with another URL of the same key",
+      [get(1, A, twice), visit(1, sha1(A), { ...like, uri: SECURE })],
+      "A[1,)1 x1",
+      "1 state A, 1 state A",
+    ],
+    [
+      "nor if only one of them is marked as truncated",
+      [get(1, A, { ...twice, lines: ["WARC-Truncated: length"] }), get(1, A, twice)],
+      "A[1,)1 x1",
+      "1 state A, 1 truncated A cut-off",
+    ],
+    [
       "a record with a false digest is known by its sha256",
-      [get(1, A, { ...twice, digest: "wrong" }), visit(1, sha256(A), twice)],
+      [get(1, A, { ...twice, digest: "wrong" }), visit(1, sha256(A), like)],
       "A[1,)1 x1",
       "1 state A digest-lies",
     ],
