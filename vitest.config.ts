@@ -38,6 +38,7 @@ class ByProject extends BaseSequencer {
 }
 
 export default defineConfig({
+  resolve: { alias: { "fast-check": new URL("tests/seeded-fast-check.mjs", import.meta.url).pathname } },
   test: {
     exclude: ["tests/lint-canary/**", "tests/canary/**", "node_modules/**", "dist/**"],
     setupFiles: ["tests/equal-bytes.ts"],

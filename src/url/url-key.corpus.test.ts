@@ -29,6 +29,8 @@ const OTHER_FILES: Readonly<Record<string, string>> = {
   "cdxfile3.cdx": "without URLs",
   "5mementos.cdxj": "a list of mementos of one URL, without keys",
   "notcdx.cdx": "no CDX",
+  "wget/s1.cdx": "wget writes the URL where the key belongs",
+  "wget/s2.cdx": "wget writes the URL where the key belongs",
 };
 
 /** Keys that their makers made otherwise than `surt` does. */
