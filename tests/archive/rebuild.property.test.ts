@@ -1,11 +1,13 @@
 /**
  * A rebuild changes no answer, wherever removals stand among what is added: what has a removed payload, or belongs to a
  * removed capture, may come later. In answers.property.test.ts all that a removal concerns is there before it, so that all
- * orders have one answer.
+ * orders have one answer; and nothing is opened there.
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { diagnose, rebuild } from "../../src/testing/archive-fixture.ts";
+import { digestOf } from "../../src/base/index.ts";
+import { diagnose, openReader, rebuild } from "../../src/testing/archive-fixture.ts";
+import { listOf, payloadOf } from "../../src/testing/asked-archive.ts";
 import { createDice, newSeed } from "../../src/testing/dice.ts";
 import { ForgetfulDisk } from "../../src/testing/forgetful-disk.ts";
 import { answersOf, perform } from "./answers.ts";
@@ -24,13 +26,27 @@ function scattered(plan: Plan, seed: number): Step[] {
   return result;
 }
 
+/** Every capture can be looked into, and has the payload and the status that it is listed with. */
+async function checkContents(disk: ForgetfulDisk): Promise<void> {
+  await using archive = await openReader(disk);
+  for (const capture of await listOf(archive.captures({}))) {
+    await using opened = await archive.open(capture);
+    if (capture.sha256 === undefined) continue;
+    const { hex } = digestOf("sha256", await payloadOf(archive, capture));
+    expect(hex).toBe(capture.sha256);
+    if (capture.status !== undefined) expect(opened.http?.status).toBe(capture.status);
+  }
+}
+
 async function check(plan: Plan, seed: number, segmentSizeBytes: number): Promise<void> {
   const disk = new ForgetfulDisk();
   await perform(disk, { steps: scattered(plan, seed), segmentSizeBytes }, createDice(seed));
   const before = await answersOf(disk);
   expect(await diagnose(disk)).toEqual([]);
+  await checkContents(disk);
   await rebuild(disk);
   expect(await answersOf(disk)).toEqual(before);
+  await checkContents(disk);
   expect(await diagnose(disk)).toEqual([]);
 }
 

@@ -6,7 +6,7 @@ import { expect, it } from "vitest";
 import { digestOf, formatDigest } from "../../base/index.ts";
 import { removeTree } from "../../disk/index.ts";
 import { FOLDER, makeInput, openReader, openWriter, rebuild } from "../../testing/archive-fixture.ts";
-import { capturesOf, payloadsOf } from "../../testing/asked-archive.ts";
+import { capturesOf, historyOf, payloadsOf } from "../../testing/asked-archive.ts";
 import { captureBytes, noise, revisitBytes } from "../../testing/capture-text.ts";
 import { ForgetfulDisk } from "../../testing/forgetful-disk.ts";
 import type { WriterOptions } from "../index.ts";
@@ -170,6 +170,33 @@ it("a revisit that tells nothing, and means what was removed when the clock had 
   expect(await held(disk)).toEqual(["one", "waits"]);
   await rebuild(disk);
   expect(await held(disk)).toEqual(["one", "waits"]);
+});
+
+it("the URL of a lifespan that begins where a late state has cut another in two", async () => {
+  const disk = new ForgetfulDisk();
+  const moved = { payload: noise("B", 400), status: "301 Moved", http: ["Location: http://c.example/"] };
+  const unchanged = { payload: "", status: "304 Not Modified", id: "urn:uuid:unchanged" };
+  const secure = "https://page.example/";
+  await add(
+    disk,
+    {},
+    [
+      captureBytes({ uri: PAGE, date: "2020-01-02T00:00:00Z", ...moved }),
+      captureBytes({ uri: PAGE, date: "2020-01-02T00:00:00Z", ...unchanged }),
+    ],
+    // The 304 means the first of these, which by its digest stands between the redirects.
+    [
+      captureBytes({ uri: PAGE, date: "2020-01-01T00:00:00Z", payload: noise("x", 100) }),
+      captureBytes({ uri: secure, date: "2020-01-03T00:00:00Z", ...moved }),
+    ],
+  );
+  const last = async () => {
+    await using archive = await openReader(disk);
+    return (await historyOf(archive, PAGE)).at(-1);
+  };
+  expect(await last()).toMatchObject({ birth: Date.UTC(2020, 0, 3), url: secure });
+  await rebuild(disk);
+  expect(await last()).toMatchObject({ birth: Date.UTC(2020, 0, 3), url: secure });
 });
 
 it("a revisit that waits for what a response with its id only says that it holds", async () => {

@@ -170,6 +170,24 @@ it.each([
   },
 );
 
+it("a revisit of ours beside a record of others that counts in its place, whose file goes away", async () => {
+  const disk = new ForgetfulDisk();
+  const id = "urn:uuid:one";
+  const http = `HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: ${ONE.length}\r\n\r\n`;
+  const revisit = revisitBytes({ uri: PAGE, date: DATE, digest: formatDigest(digestOf("sha1", ONE)), id, http });
+  const adopted = makeInput(disk, [captureBytes({ uri: PAGE, date: DATE, payload: ONE, id })], "/holdings");
+  {
+    await using writer = openWriter(disk);
+    await writer.add([makeInput(disk, [revisit])]);
+    await writer.adopt([adopted]);
+    writer.compact();
+  }
+  expect(await payloads(disk)).toEqual([ONE]);
+  disk.remove(adopted.path);
+  await rebuild(disk);
+  expect(await payloads(disk)).toEqual([null]);
+});
+
 it.each([
   ["was added", "before"],
   ["was added", "after"],
