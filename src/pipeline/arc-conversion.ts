@@ -59,7 +59,7 @@ interface RecordPosition {
 }
 
 /** Blanks and control characters, which ARC writers let through, have no place in a URI. */
-function cleanUri(uri: string): string {
+export function cleanUri(uri: string): string {
   return uri.replace(/[\s\p{Cc}]/gu, (c) => encodeURIComponent(c));
 }
 

@@ -26,7 +26,7 @@ import {
   type WarcReader,
   type WarcRecord,
 } from "../warc/index.ts";
-import { arcId, arcMime } from "./arc-conversion.ts";
+import { arcId, arcMime, cleanUri } from "./arc-conversion.ts";
 import { damageOf, type RecordDamage } from "./record-damage.ts";
 import { parseReplaced } from "./restore/record.ts";
 import { claimedAlgorithm, type Examination, examineRecord } from "./reversal.ts";
@@ -194,7 +194,8 @@ export function factsOf(
     type: arc !== undefined && type === "response" && found?.isHttp === false ? "resource" : type,
     isArc: arc === undefined ? undefined : true,
     id: arc === undefined ? record.id : unbracket(arcId(name, record)),
-    uri: record.uri,
+    // As it becomes when it is converted.
+    uri: arc === undefined || record.uri === undefined ? record.uri : cleanUri(record.uri),
     date: record.dateText,
     timeMs: record.timeMs,
     with: companions.length === 0 ? undefined : companions.map((id) => unbracket(id)!),

@@ -201,7 +201,8 @@ function bare(text: string | undefined): string | undefined {
 }
 
 function readTime(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : parseIso(text);
+  // The beginning of 1970 stands for a date that is not known.
+  return text === undefined ? undefined : parseIso(text) || undefined;
 }
 
 function readDigest(text: string | undefined): Digest | undefined {

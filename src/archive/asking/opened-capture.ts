@@ -134,44 +134,42 @@ async function httpOf(record: WarcRecord): Promise<HttpHead | undefined> {
   return undefined;
 }
 
-/** Reads one record without making others wait. HT_CORRUPT where no whole record is there. */
+/** The record at a place, read without making others wait. The reader is to be closed. */
+async function openRecord({ shelf }: Snapshot, place: RecordPlace, onWarning: (warning: Warning) => void) {
+  const { source, start } = shelf.later(place);
+  const reader = new WarcReader(source, { start, onWarning });
+  let record = await reader.nextLater();
+  while (place.length === 0 && record !== undefined && (record.inner ?? 0) !== place.inner)
+    record = await reader.nextLater();
+  return { reader, record };
+}
+
+/** HT_CORRUPT where no whole record is there. */
 async function readLater<T>(
-  { shelf }: Snapshot,
+  snapshot: Snapshot,
   place: RecordPlace,
   use: (record: WarcRecord) => Promise<T>,
 ): Promise<T> {
   let damage: Warning | undefined;
-  const reader = new WarcReader(shelf.later(place), {
-    ...(place.length > 0 ? {} : { start: place.offset }),
-    onWarning: (warning) => {
-      if (damageOf([warning]) === "cut") damage ??= warning;
-    },
-  });
+  const onWarning = (warning: Warning) => {
+    if (damageOf([warning]) === "cut") damage ??= warning;
+  };
   try {
-    let record = await reader.nextLater();
-    while (place.length === 0 && record !== undefined && (record.inner ?? 0) !== place.inner)
-      record = await reader.nextLater();
+    const { reader, record } = await openRecord(snapshot, place, onWarning);
+    using _closing = { [Symbol.dispose]: () => reader.close() };
     const result = record === undefined ? undefined : await use(record);
     if (record !== undefined && damage === undefined) return result!;
   } catch (error) {
     if (!(error instanceof ArchiveError) || error.code !== "HT_FORMAT_UNKNOWN") throw error;
-  } finally {
-    reader.close();
   }
-  const at = { file: shelf.nameOf(place.segment), offset: place.offset };
+  const at = { file: snapshot.shelf.nameOf(place.segment), offset: place.offset };
   throw new ArchiveError("HT_CORRUPT", `${formatPlace(at)}: ${damage?.message ?? "no record there"}`, at);
 }
 
 /** The payload of a record, transfer coding undone; chunks are the caller's. */
-async function* payloadLater({ shelf }: Snapshot, place: RecordPlace): AsyncGenerator<Uint8Array> {
-  const reader = new WarcReader(shelf.later(place), {
-    ...(place.length > 0 ? {} : { start: place.offset }),
-    onWarning: () => {},
-  });
+async function* payloadLater(snapshot: Snapshot, place: RecordPlace): AsyncGenerator<Uint8Array> {
+  const { reader, record } = await openRecord(snapshot, place, () => {});
   try {
-    let record = await reader.nextLater();
-    while (place.length === 0 && record !== undefined && (record.inner ?? 0) !== place.inner)
-      record = await reader.nextLater();
     if (record !== undefined) yield* entityOf(record);
   } finally {
     reader.close();
@@ -182,10 +180,11 @@ async function* entityOf(record: WarcRecord): AsyncGenerator<Uint8Array> {
   let isFirst = true;
   let parts: Uint8Array[] = [];
   let dechunker: Dechunker | undefined;
+  const isWhole = record.block !== undefined;
   for await (const piece of record) {
     let rest: Uint8Array = piece;
     if (isFirst) {
-      const http = record.isHttp ? parseHttpHead(piece, 0, piece.length, record.block !== undefined) : undefined;
+      const http = record.isHttp ? parseHttpHead(piece, 0, piece.length, isWhole) : undefined;
       rest = piece.subarray(http?.text.length ?? 0);
       if (http !== undefined && saysChunked(http))
         dechunker = new Dechunker((bytes) => void parts.push(Buffer.from(bytes)));
@@ -213,10 +212,10 @@ export async function* rawRecord({ shelf, locator }: Snapshot, found: FoundCaptu
     const message = `${formatPlace(at)}: the record shares its compressed member with others`;
     throw new ArchiveError("HT_UNSUPPORTED", message, at);
   }
-  const source = shelf.later(place);
+  const { source, start } = shelf.later(place);
   for (let position = 0; position < place.length; ) {
     const piece = Buffer.allocUnsafe(Math.min(PIECE_SIZE, place.length - position));
-    const count = await source.readLater(piece, position);
+    const count = await source.readLater(piece, start + position);
     if (count === 0) throw new ArchiveError("HT_CORRUPT", `${formatPlace(at)}: the file ends before`, at);
     yield piece.subarray(0, count);
     position += count;

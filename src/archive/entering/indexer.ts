@@ -91,7 +91,8 @@ export class Indexer {
 
   /** Whether a record is one that the archive has, or has better: with its payload, instead of a revisit in its place. */
   isKnown(facts: RecordFacts, { same }: ReturnType<Indexer["find"]>): boolean {
-    return same !== undefined && !has(same.row, Flag.removed) && worthOf(same.row.kind) >= worthOf(kindOf(facts));
+    if (same === undefined || has(same.row, Flag.removed)) return false;
+    return worthOf(same.row.kind, same.row.payload !== undefined) >= worthOf(kindOf(facts), false);
   }
 
   /** Enters a capture, in the place of `same` where that is there; the key it has then. */
@@ -178,14 +179,15 @@ export class Indexer {
       (isHeadless ? Flag.headless : 0) |
       (isSilent ? Flag.silent : 0) |
       (isRevisit && profile === "unknown" ? Flag.unread : 0) |
-      (facts.timeMs === undefined ? Flag.undated : 0) |
+      // What had no date gets this one when it is converted, and others write it where they know none.
+      ((facts.timeMs ?? 0) === 0 ? Flag.undated : 0) |
       (facts.type === "resource" || wasResource === true ? Flag.resource : 0) |
       tellsItself
     );
   }
 
-  private isOddDate(timeMs: number | undefined, source: number): boolean {
-    if (timeMs === undefined) return false;
+  private isOddDate(timeMs = 0, source: number): boolean {
+    if (timeMs === 0) return false;
     if (this.source?.number !== source)
       this.source = { number: source, addedMs: this.catalogue.source(source)?.addedMs ?? timeMs };
     return timeMs < EARLIEST_MS || timeMs > this.source.addedMs + DAY_MS;
@@ -368,8 +370,9 @@ export function kindOf({ type, capture }: RecordFacts): CaptureKind {
   return capture!.isOurs === true ? "replaced" : (type as "response" | "resource" | "revisit");
 }
 
-function worthOf(kind: CaptureKind): number {
-  return kind === "revisit" ? 1 : kind === "replaced" ? 2 : 3;
+/** A revisit of ours is as good as the record whose place it took, if its payload is there. */
+function worthOf(kind: CaptureKind, hasPayload: boolean): number {
+  return kind === "revisit" ? 1 : kind === "replaced" && !hasPayload ? 2 : 3;
 }
 
 /**

@@ -215,11 +215,15 @@ export class RecordShelf implements Disposable {
     return this.opener.open(this.opening, 0, count, 0)?.head;
   }
 
-  /** Where a record is read from without making others wait: its own bytes, or the file for one that shares its member. */
-  later(place: RecordPlace): AsyncByteSource {
+  /** Where a record is read from without making others wait: its own bytes, or a file from a position on. */
+  later(place: RecordPlace): { readonly source: AsyncByteSource; readonly start: number } {
     const { source, compression } = this.segment(place.segment, endOf(place));
     const file = laterSource(source);
-    return place.length === 0 || compression === "zstd" ? file : laterRange(file, place.offset, place.length);
+    // A record of others may reach into the next member.
+    const isAlone = place.length > 0 && compression !== "zstd" && this.segmentOf(place.segment)?.adopted === undefined;
+    return isAlone
+      ? { source: laterRange(file, place.offset, place.length), start: 0 }
+      : { source: file, start: place.offset };
   }
 
   /** The bytes of a record and of those around it as they lie in the file. Pieces are valid until the next one. */
