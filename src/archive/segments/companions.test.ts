@@ -1,7 +1,7 @@
 /** A request that stands behind its response, where only the response says that they belong together. */
 import { expect, it } from "vitest";
 import { diagnose, exportedTypes, FOLDER, makeInput, openWriter, rebuild } from "../../testing/archive-fixture.ts";
-import { captureBytes, noise, recordBytes } from "../../testing/capture-text.ts";
+import { captureBytes, noise, recordBytes, requestBytes } from "../../testing/capture-text.ts";
 import { ForgetfulDisk } from "../../testing/forgetful-disk.ts";
 
 const URI = "http://a.example/";
@@ -65,4 +65,23 @@ it("goes with it when it is removed", async () => {
   }
   // Neither the page nor the request are left, which cannot be compressed.
   expect(before - size(disk)).toBeGreaterThan(1800);
+});
+
+it("stays right before its own response when segments are compacted, though another record has the same id", async () => {
+  const disk = new ForgetfulDisk();
+  const [gone, first, second] = ["http://gone.example/", "http://a.example/1", "http://a.example/2"] as const;
+  const response = (uri: string, id: string) => captureBytes({ uri, date: DATE, payload: noise(uri, 900), id });
+  const request = requestBytes({ uri: second, date: DATE, concurrentTo: ["urn:uuid:shared"] });
+  {
+    await using writer = openWriter(disk);
+    const files = [
+      [response(gone, "urn:uuid:gone"), response(first, "urn:uuid:shared")],
+      [request, response(second, "urn:uuid:shared")],
+    ];
+    await writer.add(files.map((records) => makeInput(disk, records)));
+    await writer.remove({ url: gone }, { reason: "a test" });
+    expect(writer.compact()).toMatchObject({ segments: 1 });
+  }
+  expect((await exportedTypes(disk, { url: second })).slice(-2)).toEqual(["request", "response"]);
+  expect(await diagnose(disk)).toEqual([]);
 });
