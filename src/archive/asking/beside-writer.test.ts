@@ -6,6 +6,7 @@ import {
   capturesOf,
   diagnose,
   FOLDER,
+  historyOf,
   makeInput,
   openReader,
   openWriter,
@@ -204,6 +205,29 @@ it("lets the doctor find nothing wrong with what is being written, or carried el
     await using writer = openWriter(disk, { segmentSizeBytes: 3000 });
     await writer.remove({ url: visitOf(0, 5).uri }, { reason: "a test" });
   }
+});
+
+it("answers as of one commit until it is told to follow, and ends as it began what has begun", async () => {
+  const disk = new ForgetfulDisk();
+  const add = async (crawl: number) => {
+    await using writer = openWriter(disk);
+    await writer.add([makeInput(disk, crawlBytes(crawl))]);
+  };
+  await add(0);
+  await using archive = await openReader(disk);
+  const { uri, payload } = visitOf(0, 1);
+  const begun = archive.history(uri)[Symbol.asyncIterator]();
+  await using opened = await archive.open(await captureOf(archive, 0, 1));
+  await add(1);
+  expect(await historyOf(archive, uri)).toHaveLength(1);
+  const early = await begun.next();
+  expect([await archive.refresh(), await archive.refresh()]).toEqual([true, false]);
+  expect(await historyOf(archive, uri)).toHaveLength(2);
+  expect(early.value).toHaveLength(1);
+  expect((await begun.next()).done).toBe(true);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of opened.payload()) chunks.push(chunk);
+  expect(Buffer.concat(chunks)).toEqual(payload);
 });
 
 it("follows each of two captures that differ in nothing but their payloads", async () => {

@@ -2,6 +2,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { newSeed } from "../../testing/dice.ts";
 import { archiveKey } from "./capture-key.ts";
+import {
+  type CaptureRow,
+  decodeCapture,
+  EMPTY_PAYLOAD,
+  encodeCapture,
+  Flag,
+  type RowRequest,
+  VISIT_CLASSES,
+} from "./capture-row.ts";
 import { type Content, contentIdentity, decodeContent, encodeContent } from "./content.ts";
 
 const seed = process.env.HOLOTYPE_LONG_RUNS === undefined ? 20261118 : newSeed();
@@ -61,6 +70,52 @@ describe("a content", () => {
         expect(first!.equals(second!)).toBe(JSON.stringify(one) === JSON.stringify(other));
       }),
       { seed },
+    );
+  });
+});
+
+describe("the row of a capture", () => {
+  const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
+  const bytes = (size: number) => fc.uint8Array({ minLength: size, maxLength: size }).map((each) => Buffer.from(each));
+  const payload = fc.record({ sha256: bytes(32), sha1: bytes(20), size: fc.integer({ min: 1, max: 2 ** 40 }) });
+  const number = fc.oneof(fc.nat(300), fc.nat(2 ** 32 - 1));
+  const request = fc.record({ method: fc.constantFrom("GET", "POST", "HEAD"), isConditional: fc.boolean() });
+  const toRequest = (each: RowRequest) => (each.method === "GET" ? each : { ...each, query: "__wb_method=POST&a=b" });
+  const flags = fc.subarray(Object.values(Flag)).map((some) => some.reduce((sum, flag) => sum | flag, 0));
+  const place = fc.record({ segment: number, offset: number, length: number, inner: number });
+  const urls = [
+    "http://a.example/",
+    "https://www.a.example/x?y",
+    "not a URL",
+    "",
+    `http://a.example/${"é".repeat(9000)}`,
+  ];
+  const anyRow: fc.Arbitrary<CaptureRow> = fc.record({
+    url: fc.constantFrom(...urls),
+    kind: fc.constantFrom("response", "resource", "revisit", "replaced"),
+    class: fc.constantFrom(...VISIT_CLASSES),
+    flags,
+    status: maybe(fc.integer({ min: 1, max: 999 })),
+    mime: maybe(fc.constantFrom("text/html", "application/zip", "text/x-own; é")),
+    location: maybe(fc.webUrl()),
+    payload: maybe(fc.oneof(payload, fc.constant(EMPTY_PAYLOAD))),
+    claim: maybe(fc.constant("md5:9e107d9d372bb6826bd81d3542a419d6")),
+    etag: maybe(number),
+    lastModified: maybe(number),
+    request: maybe(request.map(toRequest)),
+    source: number,
+    place: place.map((each) => ({ ...each, inner: each.length === 0 ? each.inner : 0 })),
+    before: number,
+    after: number,
+  });
+
+  it("comes back as it was put, whatever of it is there", () => {
+    fc.assert(
+      fc.property(anyRow, (row) => {
+        const key = archiveKey(row.url);
+        expect(decodeCapture(key, encodeCapture(key, row))).toEqual(row);
+      }),
+      { seed, numRuns: 500 },
     );
   });
 });
