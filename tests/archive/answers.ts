@@ -69,8 +69,16 @@ function lifespan({
   payloadSize,
 }: Lifespan): OracleLifespan {
   return {
-    ...{ key, birth, end: end ?? null, lastSeen, captures, status: status ?? null },
-    ...{ mime: mime ?? null, url, sha256, size: payloadSize },
+    key,
+    birth,
+    end: end ?? null,
+    lastSeen,
+    captures,
+    status: status ?? null,
+    mime: mime ?? null,
+    url,
+    sha256,
+    size: payloadSize,
   };
 }
 

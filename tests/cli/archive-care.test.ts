@@ -11,7 +11,6 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { open } from "lmdb";
 import { describe, expect, it } from "vitest";
 import { holotype, linesOf, SAMPLES, temporaryFolder } from "./holotype.ts";
 
@@ -159,42 +158,6 @@ it("says what to do where a timeline is lost, and makes no empty one", () => {
   }
   expect(run(archive, "rebuild").exit).toBe(0);
   expect(answers(archive)).toEqual(ANSWERS);
-});
-
-/** Puts in the place of the catalogue what an earlier Holotype would have had there, as far as a rebuild looks at it. */
-async function putFormer(archive: string, captures: number): Promise<string> {
-  const catalogue = join(archive, "catalogue-1");
-  rmSync(join(catalogue, "catalogue.rows"));
-  const path = join(catalogue, "catalogue.lmdb");
-  const root = open<Buffer, Buffer>({ path, noSubdir: true, encoding: "binary", keyEncoding: "binary" });
-  await root.put(Buffer.of(10), Buffer.from(JSON.stringify({ format: 1, timeline: 1, timelineCommit: 1, captures })));
-  const end = statSync(segmentsOf(archive)[0]!).size;
-  await root.put(Buffer.of(7, 0, 0, 0, 1), Buffer.from(JSON.stringify({ end })));
-  await root.close();
-  return path;
-}
-
-it("says what to do with a catalogue of before, and misses no capture that it knew", async () => {
-  const archive = filled();
-  const captures = Number(/(\d+) captures/.exec(run(archive, "doctor").out)![1]);
-  const former = await putFormer(archive, captures + 1);
-  for (const args of [["slice", "2014"], ["doctor"], ["compact"], ["add", SAMPLES]]) {
-    expect(run(archive, ...args)).toMatchObject({
-      exit: 23,
-      err: expect.stringContaining("`holotype rebuild`") as string,
-    });
-  }
-  const { exit, err } = run(archive, "rebuild");
-  expect(exit).toBe(23);
-  expect(err).toContain("1 captures that the catalogue knows would not be found again");
-  expect(existsSync(former)).toBe(true);
-  rmSync(former);
-  writeFileSync(join(archive, "catalogue-1", "catalogue.rows"), "");
-  await putFormer(archive, captures);
-  expect(run(archive, "rebuild")).toMatchObject({ exit: 0 });
-  expect(existsSync(former)).toBe(false);
-  expect(answers(archive)).toEqual(ANSWERS);
-  expect(run(archive, "doctor", "--scrub").out).toMatch(SOUND);
 });
 
 it.each(["cut off", "zeros at its end"])("says what to do with a catalogue that was damaged: %s", (damage) => {

@@ -87,7 +87,7 @@ describe("holotype at", () => {
     expect(ask("at", HOME, "2001")).toEqual({
       exit: 20,
       out: "",
-      err: `holotype: ${HOME}: nothing is known of it from before ${FIRST}, its first capture; --nearest takes that\n`,
+      err: `holotype: ${HOME}: nothing is known of it from before ${FIRST}, its first state; --nearest takes that\n`,
     });
     expect(ask("at", "http://nowhere.example/", "2014")).toMatchObject({
       exit: 20,
@@ -146,7 +146,7 @@ describe("holotype at", () => {
     );
     const { out } = holotype(["at", "http://a.example/", "20200202202020", "--archive", own]);
     expect(linesOf(out).filter((line) => line.startsWith("also then"))).toEqual([
-      expect.stringMatching(`^also then  ${date} response         3 [0-9a-f]{12} .*:\\d+$`),
+      expect.stringMatching(`^also then  ${date} state            response 200         3 [0-9a-f]{12} .*:\\d+$`),
     ]);
     const payload = holotype(["at", "http://a.example/", date, "--output", "-", "--archive", own]).out;
     const [answer] = linesOf(holotype(["at", "http://a.example/", date, "--archive", own, "--json"]).out);
@@ -170,10 +170,12 @@ describe("holotype at", () => {
     const own = archiveOf(warcFile([revisit("http://c.example/", original, "sha1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")]));
     expect(holotype(["at", "http://c.example/", "2024", "--archive", own])).toMatchObject({
       exit: 20,
-      err: expect.stringContaining("revisits whose originals are not in the archive"),
+      err: expect.stringContaining("no state of it; other captures: 1 pending"),
     });
     const { out } = holotype(["history", "http://c.example/", "--all", "--archive", own]);
-    expect(told(out)).toEqual(["2020-02-02T20:20:20Z revisit          - -            000001.warc.gz pending -"]);
+    expect(told(out)).toEqual([
+      "2020-02-02T20:20:20Z state            revisit  200         - -            000001.warc.gz pending",
+    ]);
     expect(linesOf(holotype(["stats", "--archive", own]).out).at(-1)).toBe("pending     1 revisit without an original");
     expect(linesOf(holotype(["stats", "--by", "host", "--archive", own]).out).slice(1)).toEqual([
       "           1           0        0 B        0 B  pending",
@@ -209,10 +211,10 @@ describe("holotype history", () => {
 
   it("lists every capture with --all", () => {
     expect(told(ask("history", BEETLE, "--all").out)).toEqual([
-      "2009-05-14T09:30:36Z response      9536 889197871a6f 000001.warc.gz 200",
-      "2013-09-03T14:05:30Z replaced      9536 889197871a6f 000001.warc.gz 200",
-      "2018-03-21T08:15:30Z response      9468 d370d6692564 000001.warc.gz 200",
-      "2024-06-12T16:40:44Z replaced      9468 d370d6692564 000001.warc.gz 200",
+      "2009-05-14T09:30:36Z state            response 200      9536 889197871a6f 000001.warc.gz",
+      "2013-09-03T14:05:30Z state            response 200      9536 889197871a6f 000001.warc.gz replaced",
+      "2018-03-21T08:15:30Z state            response 200      9468 d370d6692564 000001.warc.gz",
+      "2024-06-12T16:40:44Z state            response 200      9468 d370d6692564 000001.warc.gz replaced",
     ]);
     expect(ask("history", "http://nowhere.example/")).toMatchObject({ exit: 20, out: "" });
   });
@@ -322,11 +324,11 @@ describe("holotype same", () => {
       `${pressed} 2018-03-21T08:16:00Z`,
       `${pressed} 2024-06-12T16:41:00Z`,
     ]);
-    expect(found.filter(({ kind }) => kind === "response")).toMatchObject([
+    expect(found.filter(({ flags }) => !(flags as string[]).includes("replaced"))).toMatchObject([
       { url: BEETLE, time: "2009-05-14T09:30:36Z" },
     ]);
     expect(told(ask("same", BEETLE, "2014").out)).toContain(
-      `2009-05-14T09:30:36Z response      9536 889197871a6f 000001.warc.gz ${BEETLE}`,
+      `2009-05-14T09:30:36Z state            response 200      9536 889197871a6f 000001.warc.gz ${BEETLE}`,
     );
     expect(ask("same", BEETLE, "2001")).toMatchObject({ exit: 20 });
   });

@@ -44,7 +44,9 @@ function readCaptures(input: Input): Expected[] {
   try {
     for (const record of reader) {
       if (record.type !== "response" && record.type !== "resource") continue;
-      const { uri = "", timeMs, id } = record;
+      const { uri = "", id } = record;
+      // 1970 is what is written where none is known.
+      const timeMs = record.timeMs === 0 ? undefined : record.timeMs;
       const { http, chunks } = payloadOf(record);
       const pieces: Buffer[] = [];
       for (const chunk of chunks) pieces.push(Buffer.from(chunk));

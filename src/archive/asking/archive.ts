@@ -3,6 +3,7 @@
  * captures themselves. Any number of these can be open, in any number of processes, while one writes. Answers are promises,
  * or streams of batches: no promise for each row. A question is answered as of one commit; `refresh` follows new ones.
  */
+import { setImmediate as turn } from "node:timers/promises";
 import { ArchiveError } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import { archiveKey, FIRST_MS, LAST_MS } from "../catalogue/capture-key.ts";
@@ -195,6 +196,8 @@ export class Archive implements AsyncDisposable {
         if (batch.length < BATCH_SIZE) continue;
         yield batch;
         batch = [];
+        // Others have their turn between two batches, however fast these are taken.
+        await turn();
       }
       if (batch.length > 0) yield batch;
     } finally {

@@ -138,13 +138,11 @@ export function isHolder({ kind, flags }: Pick<CaptureRow, "kind" | "flags">): b
 const rows = new RowWriter();
 
 /** Those that nearly all captures have, by their places; others are written out. */
-const MIMES = [
-  ...["text/html", "image/jpeg", "image/png", "image/gif", "text/css", "application/javascript", "text/plain"],
-  ...["text/javascript", "application/json", "application/pdf", "image/webp", "image/svg+xml", "font/woff2"],
-  ...["application/xml", "text/xml", "application/octet-stream", "application/x-javascript", "image/x-icon"],
-  ...["image/vnd.microsoft.icon", "application/rss+xml", "video/mp4", "audio/mpeg", "application/font-woff"],
-  ...["application/xhtml+xml", "text/dns", "application/zip"],
-] as const;
+const MIMES =
+  `text/html image/jpeg image/png image/gif text/css application/javascript text/plain text/javascript application/json
+  application/pdf image/webp image/svg+xml font/woff2 application/xml text/xml application/octet-stream
+  application/x-javascript image/x-icon image/vnd.microsoft.icon application/rss+xml video/mp4 audio/mpeg
+  application/font-woff application/xhtml+xml text/dns application/zip`.split(/\s+/);
 const MIME_PLACES = new Map<string | undefined, number>([
   [undefined, 0],
   ...MIMES.map((mime, i) => [mime, i + 2] as [string, number]),

@@ -75,8 +75,22 @@ export interface CatalogueState {
 const FORMAT = 4;
 
 const EMPTY: CatalogueState = {
-  ...{ format: FORMAT, timeline: 1, timelineCommit: 0, journal: 0, captures: 0, contents: 0, pending: 0 },
-  ...{ waiting: 0, headless: 0, cutOff: 0, silent: 0, far: 0, requests: 0, asked: 0, lastSource: 0, unfinished: 0 },
+  format: FORMAT,
+  timeline: 1,
+  timelineCommit: 0,
+  journal: 0,
+  captures: 0,
+  contents: 0,
+  pending: 0,
+  waiting: 0,
+  headless: 0,
+  cutOff: 0,
+  silent: 0,
+  far: 0,
+  requests: 0,
+  asked: 0,
+  lastSource: 0,
+  unfinished: 0,
 };
 
 export interface FoundCapture {

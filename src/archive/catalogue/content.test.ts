@@ -13,7 +13,7 @@ import {
 } from "./capture-row.ts";
 import { type Content, contentIdentity, decodeContent, encodeContent } from "./content.ts";
 
-const seed = process.env.HOLOTYPE_LONG_RUNS === undefined ? 20261118 : newSeed();
+const seed = newSeed();
 const SHA256 = "ab7e9517cda4a9c9208f569337d2b09ae42bb18858bcea2e190dc84c93f51174";
 const NOTHING = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 const base: Content = { url: "http://a.example/", status: 200, mime: "text/html", sha256: SHA256, payloadSize: 9 };

@@ -42,8 +42,19 @@ export function removedRow(url: string, left: RemovedFacts, entry: number): Capt
   const flags = OWN.reduce((sum, name) => (names.includes(name) ? sum | Flag[name] : sum), Flag.removed as number);
   const none = { mime: undefined, location: undefined, payload: undefined, claim: undefined };
   const row: CaptureRow = {
-    ...{ url, kind, class: "state", flags, status, request, ...none, etag, lastModified },
-    ...{ source: entry, place: NO_PLACE, before: 0, after: 0 },
+    ...none,
+    url,
+    kind,
+    class: "state",
+    flags,
+    status,
+    request,
+    etag,
+    lastModified,
+    source: entry,
+    place: NO_PLACE,
+    before: 0,
+    after: 0,
   };
   return { ...row, class: classOf(row) };
 }

@@ -175,9 +175,8 @@ export class ArchiveCore implements Disposable {
       const size = disk.stat(segmentPath(paths.segments, number))!.sizeBytes;
       if (size > known) enter(this.enterTail(number, known, isAfresh));
     }
-    for (const { number, row } of [...catalogue.segments()]) {
-      if (row.adopted !== undefined && row.end < row.adopted.size) enter(this.enterAdopted(number, row.adopted));
-    }
+    const unentered = [...catalogue.segments()].filter(({ row }) => row.end < (row.adopted?.size ?? 0));
+    for (const { number, row } of unentered) enter(this.enterAdopted(number, row.adopted!));
     const wasUnfinished = isAfresh && catalogue.state.timelineCommit > 0;
     catalogue.setUnfinished(false);
     if (catalogue.changeCount > 0 || wasUnfinished) this.drop(offered);

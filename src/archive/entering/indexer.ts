@@ -250,7 +250,8 @@ export class Indexer {
     if (loose === undefined) return;
     this.catalogue.addRequest(loose);
     const captures = this.catalogue.visits(archiveKey(loose.uri), FIRST_MS, LAST_MS);
-    for (const found of [...answersTo(this.catalogue, captures, loose, this.naming)]) this.answer(found, loose);
+    const answers = [...answersTo(this.catalogue, captures, loose, this.naming)];
+    for (const found of answers) this.answer(found, loose);
   }
 
   /** The only way in which captures change: whoever depends on it is looked at again. */

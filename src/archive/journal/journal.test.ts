@@ -18,7 +18,7 @@ import { ForgetfulDisk } from "../../testing/forgetful-disk.ts";
 import { recordMark } from "../catalogue/capture-key.ts";
 import { appendJournal, type JournalEntry, mendJournal, readJournal } from "./journal.ts";
 
-const seed = process.env.HOLOTYPE_LONG_RUNS === undefined ? 20261118 : newSeed();
+const seed = newSeed();
 const PATH = "/journal.jsonl";
 
 function entryOf(number: number, size: number): JournalEntry {
