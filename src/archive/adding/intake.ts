@@ -12,19 +12,17 @@ import type { Disk } from "../../disk/index.ts";
 import { type CaptureFacts, factsOf, type Input, type RecordFacts } from "../../pipeline/index.ts";
 import { hostOf } from "../../url/index.ts";
 import type { OriginalReference } from "../../warc/index.ts";
-import { archiveKey, type CaptureKey, idMark, markIn, noteHash } from "../catalogue/capture-key.ts";
+import { archiveKey, type CaptureKey, markIn, noteHash } from "../catalogue/capture-key.ts";
 import { type CaptureKind, DIGEST_HALF, Flag, has, type RecordPlace } from "../catalogue/capture-row.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Commits } from "../core/commits.ts";
-import { type Indexer, kindOf } from "../entering/indexer.ts";
+import { type FoundSame, type Indexer, kindOf } from "../entering/indexer.ts";
 import { isSameRequest, joinRequests, requestFor } from "../entering/requests.ts";
 import type { ActiveSegment } from "../segments/active-segment.ts";
 import { belongsTo } from "../segments/companions.ts";
 import type { RecordShelf } from "../segments/segments.ts";
 import { IntakeSource } from "./intake-source.ts";
 import type { KnownOriginal, OriginalReferences } from "./original-references.ts";
-
-type FoundSame = ReturnType<Indexer["find"]>;
 
 export interface IntakeParts {
   readonly disk: Disk;
@@ -190,7 +188,7 @@ export class Intake implements Disposable {
     const mark = Buffer.from(markIn(same.key), "latin1").toString("hex");
     commits.readmit({ url: uri ?? "", date: date ?? "", sha256: capture!.sha256 ?? null, id: id ?? null, mark });
     indexer.readmit(same.key, same.row);
-    return { there: found.there.filter((each) => each !== same), same: undefined };
+    return { ...found, same: undefined };
   }
 
   /** Writes a capture behind what belongs to it: as it is, or as a revisit if it is a duplicate (then `hit` is there). */
@@ -229,7 +227,7 @@ export class Intake implements Disposable {
   }
 
   private decide(facts: RecordFacts, found: FoundSame): Fate {
-    const { same, there } = found;
+    const { same, isTwice } = found;
     if (same !== undefined && has(same.row, Flag.removed)) {
       this.counts.removed++;
       return PASSED;
@@ -238,7 +236,6 @@ export class Intake implements Disposable {
       this.counts.known++;
       return PASSED;
     }
-    const isTwice = facts.id !== undefined && there.some(({ key }) => markIn(key).startsWith(idMark(facts.id)));
     if (same === undefined && isTwice)
       this.warn(facts, "HT_FIELD_INVALID", `${facts.id} is there already with another content; both are kept`);
     return this.findOriginal(facts);

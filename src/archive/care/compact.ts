@@ -126,6 +126,7 @@ class Compaction {
     let end = 0;
     const reader = new WarcReader(source, { onWarning: () => {} });
     let last: Judged | undefined;
+    let lastEnd = 0;
     let held: RecordFacts[] = [];
     const useNote = (facts: RecordFacts, capture: Judged | undefined, follows: boolean) => {
       const { isKept = true, source } = capture ?? {};
@@ -150,8 +151,10 @@ class Compaction {
         if (facts.capture !== undefined) {
           last = this.judgeCapture(number, facts);
           use({ ...last, follows: release(last) });
-        } else if (last !== undefined && belongsTo(facts, last.facts)) {
-          useNote(facts, last, held.length === 0);
+          lastEnd = end;
+        } else if (last !== undefined && lastEnd === facts.offset && belongsTo(facts, last.facts)) {
+          useNote(facts, last, last.isAlive);
+          lastEnd = end;
         } else held.push(facts);
       }
       isSound &&= end === source.size;
@@ -172,10 +175,13 @@ class Compaction {
     const original = this.originalOf(facts);
     const isOriginal = original !== undefined && isHere(original.place);
     const source = captures[0]?.row.source;
-    const isAlive = captures.length > 0 || isOriginal;
-    // Of one that was not removed, but is there in another place or as another record, what belongs to it may be new.
     const { same } = this.core.indexer.find(facts);
-    const isKept = isAlive || (same !== undefined && !has(same.row, Flag.removed));
+    const isThere = same !== undefined && !has(same.row, Flag.removed);
+    // One that lies in a file of others, too, may go with that.
+    const isCovered = isThere && catalogue.segment(same.row.place.segment)?.adopted !== undefined;
+    const isAlive = captures.length > 0 || isOriginal || isCovered;
+    // Of one that is there in another place or as another record, what belongs to it may be new.
+    const isKept = isAlive || isThere;
     return { facts, isAlive, isKept, captures, isOriginal, source, follows: false };
   }
 

@@ -281,9 +281,12 @@ class Doctor {
     });
     if (facts.damaged !== undefined) return wrong("HT_CORRUPT", "a record that is damaged");
     const mark = markOf(facts);
-    const found = catalogue.at(archiveKey(facts.uri), facts.timeMs ?? 0).filter(({ key }) => markIn(key) === mark);
-    if (found.length === 0) return wrong("HT_LOST", `${facts.uri} is not in the catalogue`);
+    const there = catalogue.at(archiveKey(facts.uri), facts.timeMs ?? 0);
+    const found = there.filter(({ key }) => markIn(key) === mark);
     const isHere = ({ row }: FoundCapture) => row.place.segment === segment && row.place.offset === offset;
+    // What a capture is known by may be its payload: then it is another one now.
+    if (found.length === 0 && there.some(isHere)) return wrong("HT_CORRUPT", "its payload is not what it was");
+    if (found.length === 0) return wrong("HT_LOST", `${facts.uri} is not in the catalogue`);
     const here = found.find(isHere)?.row.payload;
     if (here === undefined || capture.sha256 === undefined || capture.status === 304) return undefined;
     return here.sha256.toString("hex") === capture.sha256

@@ -89,27 +89,30 @@ class Removal {
       selection: inWords(this.selection),
       lastSource: catalogue.nextSource() - 1,
     } as const;
-    // What a payload selects is settled once: when its last holder has gone, no revisit has it any more.
-    const all = this.selection.sha256 === undefined ? undefined : [...select(this.core, this.selection)];
-    for (let from: string | undefined, at = 0; ; ) {
-      const portion = all === undefined ? this.next(from) : all.slice(at, at + this.portionSize);
-      if (portion.length === 0) break;
-      this.take(portion, shared);
-      from = portion.at(-1)!.key;
-      at += portion.length;
+    for (const turn of this.selection.sha256 === undefined ? [undefined] : TURNS) {
+      for (let from: string | undefined; ; ) {
+        const portion = this.next(from, turn);
+        if (portion.length === 0) break;
+        this.take(portion, shared);
+        from = portion.at(-1)!.key;
+      }
     }
     const { captures, contents } = catalogue.state;
     return { captures: before.captures - captures, contents: before.contents - contents };
   }
 
-  private get portionSize(): number {
-    return Math.max(1, Math.ceil(this.core.commits.changesMax / ROWS_EACH));
-  }
-
-  private next(from: string | undefined): FoundCapture[] {
+  private next(from: string | undefined, turn: Turn | undefined): FoundCapture[] {
+    const size = Math.max(1, Math.ceil(this.core.commits.changesMax / ROWS_EACH));
+    const all = select(this.core, this.selection, from);
+    if (turn === "by name") {
+      // Each leads to an earlier one, if to any of them.
+      const named = [...all].filter(({ row }) => turnOf(row) === turn);
+      return named.sort((one, other) => other.timeMs - one.timeMs).slice(0, size);
+    }
     const portion: FoundCapture[] = [];
-    for (const found of select(this.core, this.selection, from)) {
-      if (portion.length === this.portionSize) break;
+    for (const found of all) {
+      if (turn !== undefined && turnOf(found.row) !== turn) continue;
+      if (portion.length === size) break;
       portion.push(found);
     }
     return portion;
@@ -160,6 +163,19 @@ class Removal {
       ...(half !== undefined && last.has(half) ? { isLast: true } : {}),
     };
   }
+}
+
+/**
+ * The order in which captures of a payload go: first those that have it by others. Cut off in between, the removal selects
+ * the rest when it is done again.
+ */
+const TURNS = ["silent", "by name", "by digest", "by itself"] as const;
+type Turn = (typeof TURNS)[number];
+
+function turnOf(row: CaptureRow): Turn {
+  if (has(row, Flag.silent)) return "silent";
+  if (isHolder(row)) return "by itself";
+  return has(row, Flag.byDigest) ? "by digest" : "by name";
 }
 
 /** The first half of the digest of its payload. */

@@ -81,6 +81,11 @@ export function recordMark(id: string | undefined, claim: string | undefined): s
   return idMark(id) + bytesOf(shortHash(claim ?? ""), MARK_SIZE / 2);
 }
 
+/** Stands for the mark of a removed record of which the journal does not tell it. */
+export function formerMark(id: string | undefined): string {
+  return idMark(id) + "\0".repeat(MARK_SIZE / 2);
+}
+
 /** What the marks of records with this id begin with. */
 export function idMark(id: string | undefined): string {
   return bytesOf(shortHash(id ?? ""), MARK_SIZE / 2);

@@ -156,6 +156,11 @@ export class CatalogueView {
     return this.view.first(tableKey(Table.capture, from), tableKey(Table.capture, to))?.key.slice(1);
   }
 
+  /** Whether a capture has a key that begins with this; removed ones too. */
+  hasKey(prefix: string): boolean {
+    return this.firstIn(prefix, behind(prefix)) !== undefined;
+  }
+
   /** The first capture of the URL after this time; removed ones too. */
   nextOf(urlKey: string, timeMs: number): CaptureKey | undefined {
     return this.firstIn(momentKey(urlKey, timeMs + 1), `${urlKey}\x01`);

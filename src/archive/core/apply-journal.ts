@@ -1,7 +1,7 @@
 /** Makes the catalogue say what entries of the journal say. */
 import { ArchiveError } from "../../base/index.ts";
 import { timeOfDate } from "../../dedup/index.ts";
-import { archiveKey, captureKey, recordMark } from "../catalogue/capture-key.ts";
+import { archiveKey, captureKey, formerMark } from "../catalogue/capture-key.ts";
 import { Flag, halfOf, has } from "../catalogue/capture-row.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { ADOPTED_SOURCES } from "../catalogue/catalogue-view.ts";
@@ -29,9 +29,10 @@ function adopt(catalogue: Catalogue, { time, segment, path, size, modifiedMs }: 
   catalogue.putSegment(segment, { adopted: { path, size, modifiedMs }, end: there?.end ?? 0 });
 }
 
-function keyOf({ url, date, id, sha256, mark }: RemovedCapture): string {
-  const claim = sha256 === null ? undefined : `sha256:${sha256}`;
-  const own = mark === undefined ? recordMark(id ?? undefined, claim) : Buffer.from(mark, "hex").toString("latin1");
+/** Entries of earlier versions have marks of another kind, or none; they lack `visit`, but for readmissions. */
+function keyOf({ url, date, id, mark }: RemovedCapture, isFormer: boolean): string {
+  const own =
+    isFormer || mark === undefined ? formerMark(id ?? undefined) : Buffer.from(mark, "hex").toString("latin1");
   return captureKey(archiveKey(url), timeOfDate(date) ?? 0, own);
 }
 
@@ -39,17 +40,21 @@ function remove(catalogue: Catalogue, indexer: Indexer, { lastSource, captures }
   catalogue.reserveSources(lastSource ?? 0);
   const entry = catalogue.state.journal;
   for (const capture of captures) {
-    const key = keyOf(capture);
+    const { visit = { kind: "response" as const } } = capture;
+    const key = keyOf(capture, capture.visit === undefined);
     const row = catalogue.capture(key);
+    const payload = capture.visit !== undefined || capture.sha256 === null ? undefined : `sha256:${capture.sha256}`;
     if (row !== undefined && !has(row, Flag.removed)) indexer.remove({ key, timeMs: 0, row }, entry);
-    else indexer.enterRemovedRow(key, capture.url, capture.visit ?? { kind: "response" }, entry);
+    else indexer.enterRemovedRow(key, capture.url, visit, entry, payload);
     if (capture.isLast === true) catalogue.markDropped(halfOf(capture.sha256!), entry);
   }
 }
 
 /** Of a record that was readmitted it does not matter what it was. */
 function readmit(catalogue: Catalogue, indexer: Indexer, capture: RemovedCapture): void {
-  const key = keyOf(capture);
-  const row = catalogue.capture(key);
-  if (row !== undefined && has(row, Flag.removed)) indexer.readmit(key, row);
+  for (const isFormer of [false, true]) {
+    const key = keyOf(capture, isFormer);
+    const row = catalogue.capture(key);
+    if (row !== undefined && has(row, Flag.removed)) indexer.readmit(key, row);
+  }
 }

@@ -3,7 +3,7 @@
  * the timeline, the catalogue. After a failure nothing is committed any more: a second sync of what a first one lost would
  * call it durable. Who opens the archive again finds what is there.
  */
-import { type Clock, formatIso } from "../../base/index.ts";
+import { ArchiveError, type Clock, formatIso } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import { TimelineWriter } from "../../temporal/index.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
@@ -46,9 +46,19 @@ export class Commits implements Disposable {
     const { timeline, timelineCommit } = catalogue.state;
     // A timeline that is ahead knows of what the catalogue does not: it goes back, and hears of it again.
     this.timeline = TimelineWriter.open(disk, paths.timeline(timeline), { generation: timelineCommit });
-    // One that was written again by somebody who was cut off then has another number.
     const { generation } = this.timeline;
-    if (timelineCommit > 0 && generation !== timelineCommit) catalogue.commit(generation);
+    if (generation < timelineCommit) throw this.outdated(generation);
+    // One that was written again by somebody who was cut off then has a later number.
+    if (timelineCommit > 0 && generation > timelineCommit) catalogue.commit(generation);
+  }
+
+  private outdated(generation: number): ArchiveError {
+    const { paths, catalogue } = this.parts;
+    this.timeline[Symbol.dispose]();
+    const { timeline, timelineCommit } = catalogue.state;
+    const file = paths.timeline(timeline);
+    const message = `${file}: the timeline is as of commit ${generation}, the catalogue of ${timelineCommit}`;
+    return new ArchiveError("HT_CORRUPT", `${message}; \`holotype rebuild\` makes both again`, { file });
   }
 
   get hasFailed(): boolean {

@@ -11,11 +11,12 @@ import type { TimelineWriter } from "../../temporal/index.ts";
 import {
   archiveKey,
   type CaptureKey,
-  captureKey,
   FIRST_MS,
+  formerMark,
   idMark,
   LAST_MS,
   markIn,
+  momentKey,
   recordMark,
   timeOf,
   urlKeyOf,
@@ -56,6 +57,18 @@ export interface EnteredPlace {
   readonly request: RowRequest | undefined;
 }
 
+/** What the archive has of a record that comes. */
+export interface FoundSame {
+  /** The key that its capture has, or gets. */
+  readonly key: CaptureKey;
+  /** The capture that it is, if that is there or was removed. */
+  readonly same: FoundCapture | undefined;
+  /** Its moment has no capture yet. */
+  readonly isFirst: boolean;
+  /** There is one with its id in its moment. */
+  readonly isTwice: boolean;
+}
+
 /** Before the web was archived. */
 const EARLIEST_MS = Date.UTC(1990, 0, 1);
 const DAY_MS = 86_400_000;
@@ -83,39 +96,49 @@ export class Indexer {
     this.changes = new VisitChanges(catalogue);
   }
 
-  /** The capture that this record is, if it is there or was removed; and all others of its moment. */
-  find(facts: RecordFacts): { readonly there: FoundCapture[]; readonly same: FoundCapture | undefined } {
-    const there = this.catalogue.at(archiveKey(facts.uri), facts.timeMs ?? 0);
-    return { there, same: there.find((found) => isSame(found, facts)) };
+  /** What the archive has of a record. */
+  find(facts: RecordFacts): FoundSame {
+    const { catalogue } = this;
+    const moment = momentKey(archiveKey(facts.uri), facts.timeMs ?? 0);
+    const mark = markOf(facts);
+    const isFirst = !catalogue.hasKey(moment);
+    if (isFirst) return { key: moment + mark, same: undefined, isFirst, isTwice: false };
+    const isTwice = facts.id !== undefined && catalogue.hasKey(moment + idMark(facts.id));
+    const own = catalogue.found(moment + mark);
+    const isTaken = own !== undefined && !isSame(own.row, facts);
+    const key = moment + (isTaken ? otherMarkOf(facts) : mark);
+    const same = isTaken ? catalogue.found(key) : own;
+    return { key, same: same ?? this.removedBefore(moment, facts), isFirst, isTwice };
+  }
+
+  /** One that was removed by a version that told its payload instead of its mark. */
+  private removedBefore(moment: string, facts: RecordFacts): FoundCapture | undefined {
+    const found = this.catalogue.state.journal === 0 ? undefined : this.catalogue.found(moment + formerMark(facts.id));
+    const { sha256 } = facts.capture!;
+    const isIt = found?.row.claim === undefined || sha256 === undefined || found.row.claim === `sha256:${sha256}`;
+    return isIt ? found : undefined;
   }
 
   /** Whether a record is one that the archive has, or has better: with its payload, instead of a revisit in its place. */
-  isKnown(facts: RecordFacts, { same }: ReturnType<Indexer["find"]>): boolean {
+  isKnown(facts: RecordFacts, { same }: FoundSame): boolean {
     if (same === undefined || has(same.row, Flag.removed)) return false;
     return worthOf(same.row.kind, same.row.payload !== undefined) >= worthOf(kindOf(facts), false);
   }
 
   /** Enters a capture, in the place of `same` where that is there; the key it has then. */
-  enter(facts: RecordFacts, entered: EnteredPlace, { there, same }: ReturnType<Indexer["find"]>): CaptureKey {
+  enter(facts: RecordFacts, entered: EnteredPlace, { key, same, isFirst }: FoundSame): CaptureKey {
     const urlKey = archiveKey(facts.uri);
-    const key = same?.key ?? this.freeKey(urlKey, facts, there);
     const loose = requestsOf(this.catalogue, urlKey, facts);
     const request = joinRequests(joinRequests(entered.request, loose), same?.row.request);
     const row = this.rowOf(facts, { ...entered, request }, urlKey);
     if (facts.with !== undefined && !isSettled(row)) this.naming.set(key, facts.with);
-    this.put(key, same?.row, row, there.length === 0);
+    this.put(key, same?.row, row, isFirst);
     if (same !== undefined) this.catalogue.markLoose(same.row.place.segment);
     if (facts.capture!.sha256 === undefined) this.resolve(key, facts);
     else if (entered.kind === "replaced") this.payloads.claimFor(facts, row.payload!);
     else if (isHolder(row)) this.payloads.hold(facts, row.payload!, entered.place);
     if (this.catalogue.isAsked(markIn(key).slice(0, 4))) this.catalogue.addById(markIn(key).slice(0, 4), key);
     return key;
-  }
-
-  private freeKey(urlKey: string, facts: RecordFacts, there: readonly FoundCapture[]): CaptureKey {
-    const timeMs = facts.timeMs ?? 0;
-    const key = captureKey(urlKey, timeMs, markOf(facts));
-    return there.every((found) => found.key !== key) ? key : captureKey(urlKey, timeMs, otherMarkOf(facts));
   }
 
   private rowOf(facts: RecordFacts, entered: EnteredPlace, urlKey: string): CaptureRow {
@@ -210,8 +233,8 @@ export class Indexer {
   }
 
   /** The same for one that the archive does not have, by what the journal says. */
-  enterRemovedRow(key: CaptureKey, url: string, left: RemovedFacts, entry: number): void {
-    this.put(key, this.catalogue.capture(key), removedRow(url, left, entry), false);
+  enterRemovedRow(key: CaptureKey, url: string, left: RemovedFacts, entry: number, payload?: string): void {
+    this.put(key, this.catalogue.capture(key), { ...removedRow(url, left, entry), claim: payload }, false);
   }
 
   /** Forgets payloads that were only offered, and that nobody wanted. */
@@ -394,10 +417,8 @@ function otherMarkOf({ id, capture }: RecordFacts): string {
 }
 
 /** One that has its payload is not one with another, though all else be equal. */
-function isSame({ key, row }: FoundCapture, facts: RecordFacts): boolean {
-  const mark = markIn(key);
-  if (mark !== markOf(facts)) return mark === otherMarkOf(facts);
-  const { sha256 } = facts.capture!;
+function isSame(row: CaptureRow, { capture }: RecordFacts): boolean {
+  const { sha256 } = capture!;
   if (sha256 === undefined || row.payload === undefined || !isHolder(row)) return true;
   return row.payload.sha256.toString("hex") === sha256;
 }

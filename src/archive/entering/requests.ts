@@ -1,7 +1,7 @@
 /** What requests tell of the captures that answer them. Obeys docs/lifespans.md, "Requests". */
 import type { RecordFacts } from "../../pipeline/index.ts";
 import { type CaptureKey, idMark, markIn, waitForRequest } from "../catalogue/capture-key.ts";
-import type { RowRequest } from "../catalogue/capture-row.ts";
+import { Flag, has, type RowRequest } from "../catalogue/capture-row.ts";
 import { Table } from "../catalogue/catalogue-keys.ts";
 import type { CatalogueView, FoundCapture } from "../catalogue/catalogue-view.ts";
 import type { LooseRequest } from "../catalogue/request-row.ts";
@@ -63,10 +63,13 @@ export function* answersTo(
   const marks = loose.with.map(idMark);
   const wait = waitForRequest(loose.id);
   for (const found of captures) {
-    if (found.row.url !== loose.uri) continue;
-    const mark = markIn(found.key);
+    const { key, row } = found;
+    if (row.url !== loose.uri) continue;
+    const mark = markIn(key);
     const isNamed = marks.some((each) => mark.startsWith(each));
-    const names = () => naming.get(found.key)?.includes(loose.id) ?? catalogue.isListed(Table.waiting, wait, found.key);
-    if (isNamed || names()) yield found;
+    // What a removed capture named is not known any more.
+    const isNaming = () =>
+      !has(row, Flag.removed) && (naming.get(key)?.includes(loose.id) ?? catalogue.isListed(Table.waiting, wait, key));
+    if (isNamed || isNaming()) yield found;
   }
 }

@@ -83,13 +83,18 @@ export class VisitChanges {
   /** Tells the timeline; from then on nothing has changed. */
   apply(timeline: TimelineWriter): void {
     const told = new Map<string, Told>();
+    const isPlain = ({ urlKey, timeMs, only }: Moment) =>
+      only !== undefined && this.nextToTell(urlKey, timeMs, true) === undefined;
+    const others = new Set<string>();
+    for (const moment of this.moments.values()) if (!isPlain(moment)) others.add(moment.urlKey);
     for (const { urlKey, timeMs, before, only } of this.moments.values()) {
-      const next = this.nextToTell(urlKey, timeMs);
-      if (only !== undefined && next === undefined) {
-        const visit = visitOf(urlKey, only.row);
+      // Nothing that is known changes by what is all new and comes last.
+      if (!others.has(urlKey)) {
+        const visit = visitOf(urlKey, only!.row);
         if (visit !== undefined) timeline.insert(urlKey, timeMs, visit.value, Buffer.from(visit.identity, "latin1"));
         continue;
       }
+      const next = this.nextToTell(urlKey, timeMs, false);
       const found = this.foundAt(urlKey, timeMs);
       if (isSame(before, found)) continue;
       const changed = told.get(urlKey) ?? { before: new Map(), found: new Map() };
@@ -113,15 +118,19 @@ export class VisitChanges {
   }
 
   /**
-   * The moment after one that has changed, if the timeline knows it: a lifespan may begin there now that began before, and
-   * shows what the capture there found.
+   * The moment after one that has changed: a lifespan may begin there now that began before, and shows what the capture
+   * there found. With `isKnown`, only if the timeline knows it already.
    */
-  private nextToTell(urlKey: string, timeMs: number): { readonly timeMs: number; readonly found: Found } | undefined {
+  private nextToTell(
+    urlKey: string,
+    timeMs: number,
+    isKnown: boolean,
+  ): { readonly timeMs: number; readonly found: Found } | undefined {
     for (let afterMs = timeMs; ; ) {
       const key = this.catalogue.nextOf(urlKey, afterMs);
       if (key === undefined) return undefined;
       const moment = this.moments.get(momentOf(key));
-      if (moment?.only !== undefined && isVisit(moment.only.row)) return undefined;
+      if (isKnown && moment?.only !== undefined && isVisit(moment.only.row)) return undefined;
       afterMs = timeOf(key);
       const found = this.foundAt(urlKey, afterMs);
       if (found.size > 0) return { timeMs: afterMs, found };
