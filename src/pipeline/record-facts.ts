@@ -348,7 +348,7 @@ function httpFacts(record: WarcRecord, http: ReturnType<typeof parseHttpHead>): 
     mime: mediaType(headers.get("content-type")),
     location: status !== undefined && status >= 300 && status < 400 ? headers.get("location") : undefined,
     head: shortHash(http.text.trimEnd()),
-    etag: hashOf(headers.get("etag")?.replace(/^W\//, "")),
+    etag: tagOf(headers.get("etag")),
     lastModified: hashOf(headers.get("last-modified")),
     wholeRange: status === 206 && isWholeRange(headers.get("content-range")) ? true : undefined,
   };
@@ -357,6 +357,11 @@ function httpFacts(record: WarcRecord, http: ReturnType<typeof parseHttpHead>): 
 function isWholeRange(range: string | undefined): boolean {
   const [, from, to, size] = /^bytes\s+(\d+)-(\d+)\/(\d+)$/i.exec(range?.trim() ?? "") ?? [];
   return from !== undefined && Number(from) === 0 && Number(to) + 1 === Number(size);
+}
+
+/** Weak or not, it is the same. */
+function tagOf(etag: string | undefined): number | undefined {
+  return hashOf(etag?.trim().replace(/^W\//, ""));
 }
 
 function hashOf(text: string | undefined): number | undefined {
@@ -378,6 +383,9 @@ function revisitOf(record: WarcRecord): FoundCapture {
   const profile = record.headers.get("warc-profile");
   const capture: CaptureFacts = {
     ...told,
+    // Heritrix says in the record what the answer was asked by.
+    etag: told.etag ?? tagOf(record.headers.get("warc-etag")),
+    lastModified: told.lastModified ?? hashOf(record.headers.get("warc-last-modified")),
     claim: claim === undefined ? undefined : formatDigest(claim),
     isOurs: isOurs ? true : undefined,
     wasResource: replaced?.type === "resource" ? true : undefined,

@@ -178,7 +178,7 @@ describe("holotype at", () => {
     ]);
     expect(linesOf(holotype(["stats", "--archive", own]).out).at(-1)).toBe("pending     1 revisit without an original");
     expect(linesOf(holotype(["stats", "--by", "host", "--archive", own]).out).slice(1)).toEqual([
-      "           1           0        0 B        0 B  pending",
+      "           1           0        0 B        0 B  c.example",
       "           1           0        0 B        0 B  total",
     ]);
   });
