@@ -28,9 +28,9 @@ export class RowChanges implements StoreView {
     this.values.set(key, value);
   }
 
-  private changed(from: string, to: string, backwards: boolean): Generator<string, undefined> {
+  /** Before anything is asked for up to this key. */
+  private putInOrder(to: string): void {
     if (this.later.length > 0 && to > this.laterFrom!) for (const key of this.later.splice(0)) this.keys.add(key);
-    return backwards ? this.keys.back(from, to) : this.keys.forth(from, to);
   }
 
   get(key: string): Buffer | undefined {
@@ -39,14 +39,17 @@ export class RowChanges implements StoreView {
   }
 
   first(from: string, to: string, backwards = false): Pair | undefined {
-    const changed = this.changed(from, to, backwards);
-    if (changed.next().done === true) return this.base.first(from, to, backwards);
+    this.putInOrder(to);
+    const changed = backwards ? this.keys.before(to) : this.keys.from(from);
+    const isInRange = changed !== undefined && changed >= from && changed < to;
+    if (!isInRange) return this.base.first(from, to, backwards);
     return this.range(from, to, backwards).next().value as Pair | undefined;
   }
 
   /** Rows that are put while it goes on may be among what it gives, or not. */
   *range(from: string, to: string, backwards = false): Generator<Pair> {
-    const changed = this.changed(from, to, backwards);
+    this.putInOrder(to);
+    const changed = backwards ? this.keys.back(from, to) : this.keys.forth(from, to);
     let next = changed.next();
     if (next.done === true) {
       yield* this.base.range(from, to, backwards);
@@ -117,7 +120,8 @@ class SortedKeys {
     for (let key = this.from(from); key !== undefined && key < to; key = this.from(`${key}\0`)) yield key;
   }
 
-  private from(key: string): string | undefined {
+  /** The first key that is not before this one. */
+  from(key: string): string | undefined {
     const at = this.chunkOf(key);
     const chunk = this.chunks[at];
     if (chunk === undefined) return undefined;
@@ -128,7 +132,8 @@ class SortedKeys {
     for (let key = this.before(to); key !== undefined && key >= from; key = this.before(key)) yield key;
   }
 
-  private before(key: string): string | undefined {
+  /** The last key before this one. */
+  before(key: string): string | undefined {
     const at = this.chunkOf(key);
     const chunk = this.chunks[at];
     return chunk?.[lowerBound(chunk, key) - 1] ?? this.chunks[at - 1]?.at(-1);

@@ -55,12 +55,17 @@ class RowView implements StoreView {
   }
 
   first(from: string, to: string, backwards = false): Pair | undefined {
-    const [only] = this.runs;
-    if (this.runs.length !== 1) return this.range(from, to, backwards).next().value as Pair | undefined;
-    const row = backwards ? only!.lastBefore(to) : only!.firstFrom(from);
-    if (row === undefined || row.key < from || row.key >= to) return undefined;
-    // The oldest run has no row that says that something was removed: there is nothing before it.
-    return isPair(row) ? row : (this.range(from, to, backwards).next().value as Pair | undefined);
+    let first: Row | undefined;
+    // The newest run that says something of a key is right.
+    for (const run of this.runs) {
+      const row = backwards ? run.lastBefore(to) : run.firstFrom(from);
+      if (row === undefined || row.key < from || row.key >= to) continue;
+      const isFirst = first === undefined || (backwards ? row.key >= first.key : row.key <= first.key);
+      if (isFirst) first = row;
+    }
+    // Where that says that the key was removed, the next one has to be looked for.
+    if (first === undefined || isPair(first)) return first;
+    return this.range(from, to, backwards).next().value as Pair | undefined;
   }
 }
 

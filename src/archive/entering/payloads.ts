@@ -49,7 +49,8 @@ export class Payloads {
   /** A revisit that we wrote has found its payload: it has it as the record had whose place it took. */
   claimFor({ capture }: RecordFacts, payload: Payload): void {
     const digest = payload.sha256.subarray(0, DIGEST_HALF);
-    if (!this.isHeld(digest)) {
+    // One that has just become a duplicate was compared with what is held.
+    if (capture?.sha256 === undefined && !this.isHeld(digest)) {
       for (const framing of FRAMINGS) {
         const row = this.catalogue.original(digest, framing);
         if (row !== undefined) this.catalogue.putOriginal(digest, framing, row, { ...row, isHeld: true }, true);
@@ -57,7 +58,10 @@ export class Payloads {
       this.wakeWaiting(`sha256:${payload.sha256.toString("hex")}`);
       this.addClaim(formatDigest({ algorithm: "sha1", hex: payload.sha1.toString("hex") }), digest, true);
     }
-    if (capture?.claim !== undefined) this.addClaim(capture.claim, digest, false);
+    const claim = capture?.claim;
+    const isOurs =
+      claim?.startsWith("sha256:") === true || (capture?.sha256 !== undefined && capture.sha1 === undefined);
+    if (claim !== undefined && !isOurs) this.addClaim(claim, digest, false);
   }
 
   private isHeld(digest: Buffer): boolean {

@@ -18,8 +18,14 @@ interface Moment {
   readonly urlKey: string;
   readonly timeMs: number;
   readonly before: Found;
-  /** The only capture of a moment that had none before, as it is now. */
-  only: { readonly key: CaptureKey; readonly row: CaptureRow } | undefined;
+  /** The only capture of a moment that had none before, and what it found. */
+  only: { readonly key: CaptureKey; readonly visit: Visit | undefined } | undefined;
+}
+
+/** What a capture found: what the timeline knows it as, and shows of it. */
+interface Visit {
+  readonly identity: string;
+  readonly value: Buffer;
 }
 
 /** What the timeline has to forget of a URL, and what to hear, by moments. */
@@ -46,14 +52,15 @@ export class VisitChanges {
   touch(key: CaptureKey, row: CaptureRow | undefined, isFirst: boolean): void {
     const moment = momentOf(key);
     const known = this.moments.get(moment);
-    const only = row && { key, row };
+    const urlKey = known?.urlKey ?? urlKeyOf(key);
+    const isOnly = row !== undefined && (known === undefined ? isFirst : known.only?.key === key);
+    const only = isOnly ? { key, visit: visitOf(urlKey, row) } : undefined;
     if (known !== undefined) {
-      known.only = known.only?.key === key ? only : undefined;
+      known.only = only;
       return;
     }
-    const [urlKey, timeMs] = [urlKeyOf(key), timeOf(key)];
-    const before = isFirst ? NOTHING : this.foundAt(urlKey, timeMs);
-    this.moments.set(moment, { urlKey, timeMs, before, only: isFirst ? only : undefined });
+    const timeMs = timeOf(key);
+    this.moments.set(moment, { urlKey, timeMs, before: isFirst ? NOTHING : this.foundAt(urlKey, timeMs), only });
   }
 
   /** The first and the last moment of each URL that has changed. */
@@ -90,7 +97,7 @@ export class VisitChanges {
     for (const { urlKey, timeMs, before, only } of this.moments.values()) {
       // Nothing that is known changes by what is all new and comes last.
       if (!others.has(urlKey)) {
-        const visit = visitOf(urlKey, only!.row);
+        const { visit } = only!;
         if (visit !== undefined) timeline.insert(urlKey, timeMs, visit.value, Buffer.from(visit.identity, "latin1"));
         continue;
       }
@@ -130,7 +137,7 @@ export class VisitChanges {
       const key = this.catalogue.nextOf(urlKey, afterMs);
       if (key === undefined) return undefined;
       const moment = this.moments.get(momentOf(key));
-      if (isKnown && moment?.only !== undefined && isVisit(moment.only.row)) return undefined;
+      if (isKnown && moment?.only?.visit !== undefined) return undefined;
       afterMs = timeOf(key);
       const found = this.foundAt(urlKey, afterMs);
       if (found.size > 0) return { timeMs: afterMs, found };
@@ -138,7 +145,7 @@ export class VisitChanges {
   }
 }
 
-function visitOf(urlKey: string, row: CaptureRow): { readonly identity: string; readonly value: Buffer } | undefined {
+function visitOf(urlKey: string, row: CaptureRow): Visit | undefined {
   if (!isVisit(row)) return undefined;
   const { url, mime, location } = row;
   const status = contentStatus(row);
