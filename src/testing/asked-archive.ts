@@ -1,30 +1,13 @@
-/** Answers of an archive as lists: what tests ask most. */
-import { Archive, type Capture, type CaptureQuery, type Lifespan } from "../archive/index.ts";
+/** Answers of an archive as lists, by its disk or by one moment. */
+import { Archive, type Capture } from "../archive/index.ts";
 import type { Disk } from "../disk/index.ts";
-import { FOLDER } from "./archive-fixture.ts";
+import { capturesOf as capturesIn, FOLDER, payloadOf } from "./archive-fixture.ts";
 
-export async function listOf<T>(batches: AsyncIterable<readonly T[]>): Promise<T[]> {
-  const items: T[] = [];
-  for await (const batch of batches) items.push(...batch);
-  return items;
-}
+export { all as listOf, historyOf, payloadOf } from "./archive-fixture.ts";
 
 /** The captures of a URL; at one moment, where that is given. */
 export function capturesOf(archive: Archive, url: string, timeMs?: number): Promise<Capture[]> {
-  const query: CaptureQuery = timeMs === undefined ? { url } : { url, fromMs: timeMs, toMs: timeMs };
-  return listOf(archive.captures(query));
-}
-
-export function historyOf(archive: Archive, url: string): Promise<Lifespan[]> {
-  return listOf(archive.history(url));
-}
-
-/** The payload of a capture, compared with its digest. */
-export async function payloadOf(archive: Archive, capture: Capture): Promise<Buffer> {
-  await using opened = await archive.open(capture);
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of opened.payload()) chunks.push(chunk);
-  return Buffer.concat(chunks);
+  return capturesIn(archive, url, timeMs === undefined ? {} : { fromMs: timeMs, toMs: timeMs });
 }
 
 /** The payloads of a URL, in the order of times; null for what waits. */
