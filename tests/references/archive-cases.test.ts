@@ -106,3 +106,14 @@ test.each(CASES.flatMap((each) => ORDERS.map(([order, files]) => ({ ...each, ord
     expect(await capturesOf(disk)).toBe(captures);
   },
 );
+
+test("a request that comes with its answer once more, and not right beside it", async () => {
+  const disk = new ForgetfulDisk();
+  for (const records of [[held(1, ONE)], [held(1, ONE), held(2, TWO), asked(1, "POST")]]) {
+    await using writer = openWriter(disk);
+    await writer.add([makeInput(disk, records)]);
+  }
+  expect(await capturesOf(disk)).toBe("other-method ONE, state TWO");
+  await ArchiveWriter.rebuild(disk, FOLDER);
+  expect(await capturesOf(disk)).toBe("other-method ONE, state TWO");
+});

@@ -313,8 +313,8 @@ export class Intake implements Disposable {
     const isKept = facts.with
       ?.map((id) => this.decided.get(id) ?? this.decidedBefore.get(id))
       .find((fate) => fate !== undefined);
-    if (isKept === false) return;
-    if (isKept === true) this.keepNote(facts);
+    if (isKept === false && !this.parts.indexer.isNews(facts)) return;
+    if (isKept !== undefined) this.keepNote(facts);
     else this.held.push(facts);
     if (this.held.length > HELD_MAX) this.keepNote(this.held.shift()!);
   }

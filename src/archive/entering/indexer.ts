@@ -39,6 +39,7 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import { latin1, Table } from "../catalogue/catalogue-keys.ts";
 import type { FoundCapture } from "../catalogue/catalogue-view.ts";
 import { factsLeft, type RemovedFacts, removedRow } from "../catalogue/removed-row.ts";
+import type { LooseRequest } from "../catalogue/request-row.ts";
 import { classOf } from "../catalogue/visit-class.ts";
 import { type RecordShelf, readable } from "../segments/segments.ts";
 import { Neighbours } from "./neighbours.ts";
@@ -272,9 +273,19 @@ export class Indexer {
     const loose = looseRequest(note);
     if (loose === undefined) return;
     this.catalogue.addRequest(loose);
+    for (const found of this.answersTo(loose)) this.answer(found, loose);
+  }
+
+  /** Whether a record is a request that tells something of a capture that was not known. */
+  isNews(note: RecordFacts): boolean {
+    const loose = looseRequest(note);
+    if (loose === undefined) return false;
+    return this.answersTo(loose).some(({ row }) => !isSameRequest(joinRequests(row.request, loose), row.request));
+  }
+
+  private answersTo(loose: LooseRequest): FoundCapture[] {
     const captures = this.catalogue.visits(archiveKey(loose.uri), FIRST_MS, LAST_MS);
-    const answers = [...answersTo(this.catalogue, captures, loose, this.naming)];
-    for (const found of answers) this.answer(found, loose);
+    return [...answersTo(this.catalogue, captures, loose, this.naming)];
   }
 
   /** The only way in which captures change: whoever depends on it is looked at again. */
