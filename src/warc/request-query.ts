@@ -56,10 +56,15 @@ function jsonQuery(text: string): string | undefined {
     }
     const count = (counts.get(name) ?? 0) + 1;
     counts.set(name, count);
-    pairs.push(`${encodeURIComponent(count === 1 ? name : `${name}.${count}_`)}=${encodeURIComponent(String(value))}`);
+    pairs.push(`${escaped(count === 1 ? name : `${name}.${count}_`)}=${escaped(String(value))}`);
   };
   put("", json, 0);
   return pairs.join("&");
+}
+
+/** JSON may hold halves of surrogate pairs, which no URL can. */
+function escaped(text: string): string {
+  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));
 }
 
 function multipartQuery(contentType: string, text: string): string | undefined {

@@ -3,7 +3,8 @@ import { ArchiveError } from "../../base/index.ts";
 import { LAST_MS } from "../catalogue/capture-key.ts";
 import { Flag, has } from "../catalogue/capture-row.ts";
 import type { CatalogueView, FoundCapture } from "../catalogue/catalogue-view.ts";
-import { contentStatus, isPending, isVisit } from "../catalogue/visit-class.ts";
+import { isPending, isVisit } from "../catalogue/visit-class.ts";
+import { visitIdentity } from "../entering/visit-changes.ts";
 import { Capture, type CaptureNames } from "./capture.ts";
 import { type Lifespan, lifespanOf } from "./lifespans.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -32,7 +33,7 @@ export function momentAt(snapshot: Snapshot, names: CaptureNames, key: string, t
   const entry = snapshot.timeline.at(key, timeMs);
   if (entry === undefined) return undefined;
   const lifespan = lifespanOf(entry);
-  const around = new Around(snapshot.catalogue, key, lifespan);
+  const around = new Around(snapshot.catalogue, key, lifespan, entry.digest);
   const back = around.back(timeMs);
   const forth = around.forth(timeMs);
   const show = (found: FoundCapture) => new Capture(found, names);
@@ -58,16 +59,18 @@ class Around {
   private readonly catalogue: CatalogueView;
   private readonly key: string;
   private readonly lifespan: Lifespan;
+  /** What the timeline knows its content as. */
+  private readonly identity: string;
 
-  constructor(catalogue: CatalogueView, key: string, lifespan: Lifespan) {
+  constructor(catalogue: CatalogueView, key: string, lifespan: Lifespan, identity: string) {
     this.catalogue = catalogue;
     this.key = key;
     this.lifespan = lifespan;
+    this.identity = identity;
   }
 
   private isOf({ row }: FoundCapture): boolean {
-    const { sha256, status } = this.lifespan;
-    return isVisit(row) && contentStatus(row) === status && row.payload!.sha256.toString("hex") === sha256;
+    return visitIdentity(row) === this.identity;
   }
 
   /** From the moment back to the last capture that found the content. */

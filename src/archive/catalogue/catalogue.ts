@@ -71,7 +71,9 @@ export class Catalogue extends CatalogueView {
     if (row !== undefined) this.tally(row, 1);
     this.relist(Table.seen, key, seenUnder(before), seenUnder(row));
     this.relist(Table.headless, key, headlessUnder(before), headlessUnder(row));
-    const [old, now] = [methodKeyOf(before), methodKeyOf(row)];
+    const [old, now] = [methodKeyOf(before), methodKeyOf(row)].map((each) =>
+      each === urlKeyOf(key) ? undefined : each,
+    );
     if (old === now) return;
     if (old !== undefined) this.put(pointerKey(old, key), undefined);
     if (now !== undefined) this.put(pointerKey(now, key), encodePointer(key));
@@ -225,6 +227,7 @@ function headlessUnder(row: CaptureRow | undefined): string | undefined {
 
 function methodKeyOf(row: CaptureRow | undefined): string | undefined {
   if (row === undefined || row.class !== "other-method" || has(row, Flag.removed)) return undefined;
-  const { url, request } = row;
-  return archiveKey(`${url}${url.includes("?") ? "&" : "?"}${request?.query ?? ""}`);
+  // Behind a fragment, what is put there would be part of it: then the key would be that of the row itself.
+  const url = row.url.replace(/#.*$/s, "");
+  return archiveKey(`${url}${url.includes("?") ? "&" : "?"}${row.request?.query ?? ""}`);
 }
