@@ -198,7 +198,7 @@ export function factsOf(
     uri: arc === undefined || record.uri === undefined ? record.uri : cleanUri(record.uri),
     date: record.dateText,
     timeMs: record.timeMs,
-    with: companions.length === 0 ? undefined : companions.map((id) => unbracket(id)!),
+    with: namesIn(companions),
     damaged: damageOf(record.warnings),
     blockSize: arc !== undefined || record.headers.get("content-length") === String(blockSize) ? undefined : blockSize,
     capture,
@@ -218,6 +218,13 @@ function requestOf(record: WarcRecord): { readonly request: RequestFacts | undef
     request = { method, isConditional: isConditional ? true : undefined, query };
   }
   return { request, blockSize: first.length + countRest(record) };
+}
+
+/** Without brackets; what names nothing is none. */
+function namesIn(ids: readonly string[]): string[] | undefined {
+  if (ids.length === 0) return undefined;
+  const names = ids.map((id) => unbracket(id)!).filter((id) => id !== "");
+  return names.length === 0 ? undefined : names;
 }
 
 function refersTo(record: WarcRecord): string[] {

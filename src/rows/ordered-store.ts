@@ -18,6 +18,8 @@ export interface StoreView {
 }
 
 export interface OrderedStore extends Disposable {
+  /** Another one after each commit. */
+  readonly generation: number;
   view(): StoreView;
   /** Absent values are removed. All of it is durable when this returns, or nothing of it is there. */
   commit(changes: ReadonlyMap<string, Buffer | undefined>): void;

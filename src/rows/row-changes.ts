@@ -8,6 +8,7 @@ export class RowChanges implements StoreView {
   /** Keys that are not in order yet: few ranges are about them. */
   private later: string[] = [];
   private readonly laterFrom: string | undefined;
+  private byteCount = 0;
 
   /** Keys from `laterFrom` on are put into order only when a range is asked for that may hold one of them. */
   constructor(base: StoreView, laterFrom?: string) {
@@ -19,6 +20,11 @@ export class RowChanges implements StoreView {
     return this.values.size;
   }
 
+  /** About how much they take. */
+  get bytes(): number {
+    return this.byteCount;
+  }
+
   /** An absent value says that the row is gone. */
   put(key: string, value: Buffer | undefined): void {
     if (!this.values.has(key)) {
@@ -26,6 +32,7 @@ export class RowChanges implements StoreView {
       else this.keys.add(key);
     }
     this.values.set(key, value);
+    this.byteCount += key.length + (value?.length ?? 0);
   }
 
   /** Before anything is asked for up to this key. */
@@ -84,6 +91,7 @@ export class RowChanges implements StoreView {
     this.values = new Map();
     this.keys = new SortedKeys();
     this.later = [];
+    this.byteCount = 0;
   }
 }
 

@@ -92,6 +92,10 @@ class RowStore implements OrderedStore {
     this.open = this.slot.runs.map((place) => ({ run: new Run(file, place, this.cache), filter: undefined }));
   }
 
+  get generation(): number {
+    return this.slot.generation;
+  }
+
   view(): StoreView {
     return new RowView(this.open);
   }

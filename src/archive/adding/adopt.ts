@@ -115,7 +115,9 @@ class Moves {
         end: (input) => {
           const segments = this.segmentsLike(input);
           for (const number of segments) {
-            if (core.catalogue.segment(number)!.end === 0 || found.get(number) !== wanted.get(number)) continue;
+            // One without any captures of its own could be any.
+            const isAll = (wanted.get(number) ?? 0) > 0 && found.get(number) === wanted.get(number);
+            if (core.catalogue.segment(number)!.end === 0 || !isAll) continue;
             core.commits.journal({
               kind: "adopt",
               time: formatIso(core.clock.now()),

@@ -1,7 +1,7 @@
 /** Which captures are asked for, and in which order. */
 import { ArchiveError } from "../../base/index.ts";
 import { keyRange } from "../../url/index.ts";
-import { archiveKey, FIRST_MS, LAST_MS, timeOf } from "../catalogue/capture-key.ts";
+import { archiveKey, FIRST_MS, LAST_MS, momentKey, timeOf } from "../catalogue/capture-key.ts";
 import { Flag, has } from "../catalogue/capture-row.ts";
 import { type CatalogueView, type FoundCapture, LAST_KEY } from "../catalogue/catalogue-view.ts";
 
@@ -31,6 +31,11 @@ export function* findCaptures(catalogue: CatalogueView, query: CaptureQuery): Ge
   }
 }
 
+/** Within what rows have room for. */
+function clamped(timeMs: number): number {
+  return Math.min(LAST_MS, Math.max(FIRST_MS, Math.floor(timeMs)));
+}
+
 /** What has no place in time is there where no time is asked for. */
 function isInSpan({ timeMs, row }: FoundCapture, { fromMs, toMs }: CaptureQuery): boolean {
   if (fromMs === undefined && toMs === undefined) return true;
@@ -42,12 +47,16 @@ function inOrder(catalogue: CatalogueView, query: CaptureQuery): Iterable<FoundC
   const backwards = order === "backwards";
   if (url !== undefined && match === "exact" && after === undefined) {
     // Of one URL, its span of time is a range of rows.
-    const from = fromMs === undefined ? FIRST_MS : fromMs;
-    return catalogue.captures(archiveKey(url), from, toMs ?? LAST_MS, backwards);
+    const key = archiveKey(url);
+    const [from, to] = [clamped(fromMs ?? FIRST_MS), clamped(toMs ?? LAST_MS)];
+    return catalogue.capturesIn(momentKey(key, from), momentKey(key, to + 1), backwards);
   }
   const { from, to } = url === undefined ? { from: range.from ?? "", to: range.to ?? LAST_KEY } : rangeOf(url, match);
-  if (after === undefined) return catalogue.capturesIn(from, to, backwards);
-  return backwards ? catalogue.capturesIn(from, after, true) : catalogue.capturesIn(`${after}\0`, to);
+  const first = after === undefined || backwards ? from : `${after}\0`;
+  const end = after === undefined || !backwards ? to : after;
+  // Among many URLs, the answer to another method stands under its own alone.
+  const isOne = url !== undefined && match === "exact";
+  return isOne ? catalogue.capturesIn(first, end, backwards) : catalogue.rowsIn(first, end, backwards);
 }
 
 function rangeOf(

@@ -51,7 +51,7 @@ export class Capture {
 
   /** Where it stands among all: later questions can go on behind it. */
   get cursor(): string {
-    return this.found.key;
+    return this.found.under ?? this.found.key;
   }
 
   /** The key of its URL. */

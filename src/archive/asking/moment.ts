@@ -30,6 +30,8 @@ export interface Moment {
 const LISTED_MAX = 100;
 
 export function momentAt(snapshot: Snapshot, names: CaptureNames, key: string, timeMs: number): Moment | undefined {
+  if (!Number.isInteger(timeMs) || Math.abs(timeMs) > LAST_MS)
+    throw new ArchiveError("HT_USAGE", `not a time: ${timeMs}`);
   const entry = snapshot.timeline.at(key, timeMs);
   if (entry === undefined) return undefined;
   const lifespan = lifespanOf(entry);

@@ -1,7 +1,7 @@
 /** Captures that were lost, shown for others, or stopped everything. */
 import { expect, it } from "vitest";
 import { digestOf } from "../../base/index.ts";
-import { capturesOf, makeInput, openReader, openWriter } from "../../testing/archive-fixture.ts";
+import { all, capturesOf, makeInput, openReader, openWriter } from "../../testing/archive-fixture.ts";
 import { captureBytes, idOf, noise, requestBytes } from "../../testing/capture-text.ts";
 import { ForgetfulDisk } from "../../testing/forgetful-disk.ts";
 import { contentIdentity } from "../catalogue/content.ts";
@@ -61,4 +61,47 @@ it("shows the redirect that the lifespan is about, of two of one moment", async 
     const moment = await archive.at(uri, Date.UTC(2021, 0, 1));
     expect(moment!.capture.location).toBe(last);
   }
+});
+
+it("pages of captures go on behind an answer to POST, forwards and backwards, and see what was added", async () => {
+  const disk = new ForgetfulDisk();
+  const uri = "http://a.example/x";
+  const answer = (number: number) =>
+    captureBytes({ uri: `${uri}/${number}`, date: "2020-01-01T00:00:00Z", payload: `${number}`, id: `urn:${number}` });
+  const post = requestBytes({ uri: `${uri}/2`, date: "2020-01-01T00:00:00Z", method: "POST", concurrentTo: ["urn:2"] });
+  {
+    await using writer = openWriter(disk);
+    await writer.add([makeInput(disk, [answer(1), answer(2), post, answer(3)])]);
+  }
+  await using archive = await openReader(disk);
+  for (const order of ["forwards", "backwards"] as const) {
+    const seen: string[] = [];
+    for (let after: string | undefined; seen.length < 10; ) {
+      const [capture] = await all(archive.captures({ url: uri, match: "prefix", order, after, limit: 1 }));
+      if (capture === undefined) break;
+      seen.push(capture.url);
+      after = capture.cursor;
+    }
+    const expected = [1, 2, 3].map((number) => `${uri}/${number}`);
+    expect(seen).toEqual(order === "forwards" ? expected : expected.reverse());
+  }
+  {
+    await using writer = openWriter(disk);
+    const failed = { uri, date: "2021-01-01T00:00:00Z", payload: "", status: "503 Later", id: "urn:4" };
+    await writer.add([makeInput(disk, [captureBytes(failed)])]);
+  }
+  expect(await archive.refresh()).toBe(true);
+  expect(await all(archive.captures({ url: uri }))).toHaveLength(1);
+  expect(await all(archive.captures({ url: `${uri}/2?__wb_method=POST` }))).toHaveLength(1);
+  expect(await archive.refresh()).toBe(false);
+});
+
+it("what has a time that no date tells exactly can be removed", async () => {
+  const disk = new ForgetfulDisk();
+  const uri = "http://a.example/x";
+  const record = captureBytes({ uri, date: "9999-12-31T23:59:59-12:00", payload: "far", id: "urn:far" });
+  await using writer = openWriter(disk);
+  await writer.add([makeInput(disk, [record])]);
+  expect(await writer.remove({ url: uri }, { reason: "a test" })).toMatchObject({ captures: 1 });
+  expect(await writer.add([makeInput(disk, [record])])).toMatchObject({ captures: 0, removed: 1 });
 });

@@ -109,8 +109,9 @@ export class Snapshot implements Disposable {
   }
 
   /** Whether two of them are of one commit. */
-  isAsOf({ catalogue }: Snapshot): boolean {
+  isAsOf({ catalogue, store }: Snapshot): boolean {
     const [own, other] = [this.catalogue.state, catalogue.state];
+    if (this.store.generation !== store.generation) return false;
     return (
       own.timelineCommit === other.timelineCommit && own.timeline === other.timeline && own.journal === other.journal
     );

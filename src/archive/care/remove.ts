@@ -3,6 +3,7 @@
  * Their records leave the disk with the next compaction, unless their payload is what others refer to.
  */
 import { ArchiveError, formatIso } from "../../base/index.ts";
+import { timeOfDate } from "../../dedup/index.ts";
 import { keyRange } from "../../url/index.ts";
 import { archiveKey, FIRST_MS, LAST_MS, markIn, timeOf } from "../catalogue/capture-key.ts";
 import { type CaptureRow, DIGEST_HALF, Flag, halfOf, has, isHolder } from "../catalogue/capture-row.ts";
@@ -128,6 +129,9 @@ class Removal {
     }
     core.commits.journal(...entries);
     core.commits.commit();
+    const stayed = portion.find(({ key }) => !has(core.catalogue.capture(key)!, Flag.removed));
+    if (stayed !== undefined)
+      throw new ArchiveError("HT_CORRUPT", `${stayed.row.url} cannot be removed; see holotype doctor`);
     for (const capture of captures) this.options.onCapture?.(capture);
   }
 
@@ -155,6 +159,7 @@ class Removal {
     return {
       url: row.url,
       date: formatIso(timeMs),
+      ...(timeOfDate(formatIso(timeMs)) === timeMs ? {} : { timeMs }),
       sha256: row.payload?.sha256.toString("hex") ?? null,
       id: readable(() => this.core.shelf.idOf(row.place)) ?? null,
       source: row.source,

@@ -95,6 +95,8 @@ const EMPTY: CatalogueState = {
 
 export interface FoundCapture {
   readonly key: CaptureKey;
+  /** The key that it was found under, where that is another. */
+  readonly under?: string | undefined;
   readonly timeMs: number;
   readonly row: CaptureRow;
 }
@@ -190,13 +192,14 @@ export class CatalogueView {
     for (const { key, value } of this.view.range(first, last, backwards)) {
       const own = value[0] === POINTER ? latin1(value.subarray(1)) : key.slice(1);
       const row = value[0] === POINTER ? this.capture(own) : decodeCapture(urlKeyOf(own), value);
-      if (row !== undefined && !has(row, Flag.removed)) yield { key: own, timeMs: timeOf(own), row };
+      const under = value[0] === POINTER ? key.slice(1) : undefined;
+      if (row !== undefined && !has(row, Flag.removed)) yield { key: own, under, timeMs: timeOf(own), row };
     }
   }
 
   /** The same without what lies under another key than its own: each capture once. */
-  *rowsIn(from: string, to: string): Generator<FoundCapture> {
-    for (const found of this.rows(tableKey(Table.capture, from), tableKey(Table.capture, to), false))
+  *rowsIn(from: string, to: string, backwards = false): Generator<FoundCapture> {
+    for (const found of this.rows(tableKey(Table.capture, from), tableKey(Table.capture, to), backwards))
       if (!has(found.row, Flag.removed)) yield found;
   }
 

@@ -48,6 +48,10 @@ export class Catalogue extends CatalogueView {
     return this.changes.size;
   }
 
+  get changeBytes(): number {
+    return this.changes.bytes;
+  }
+
   override get state(): CatalogueState {
     return this.counts;
   }

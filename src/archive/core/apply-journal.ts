@@ -30,10 +30,10 @@ function adopt(catalogue: Catalogue, { time, segment, path, size, modifiedMs }: 
 }
 
 /** Entries of earlier versions have marks of another kind, or none; they lack `visit`, but for readmissions. */
-function keyOf({ url, date, id, mark }: RemovedCapture, isFormer: boolean): string {
+function keyOf({ url, date, timeMs, id, mark }: RemovedCapture, isFormer: boolean): string {
   const own =
     isFormer || mark === undefined ? formerMark(id ?? undefined) : Buffer.from(mark, "hex").toString("latin1");
-  return captureKey(archiveKey(url), timeOfDate(date) ?? 0, own);
+  return captureKey(archiveKey(url), timeMs ?? timeOfDate(date) ?? 0, own);
 }
 
 function remove(catalogue: Catalogue, indexer: Indexer, { lastSource, captures }: RemoveEntry): void {

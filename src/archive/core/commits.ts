@@ -73,7 +73,7 @@ export class Commits implements Disposable {
   whereDue(): void {
     const { segment, catalogue } = this.parts;
     const end = segment.position?.end ?? 0;
-    const isMuch = Math.abs(end - (this.committed?.end ?? 0)) > COMMIT_BYTES;
+    const isMuch = Math.abs(end - (this.committed?.end ?? 0)) > COMMIT_BYTES || catalogue.changeBytes > COMMIT_BYTES;
     if (isMuch || catalogue.changeCount > this.changesMax) this.commit();
   }
 

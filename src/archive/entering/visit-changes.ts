@@ -90,8 +90,9 @@ export class VisitChanges {
   /** Tells the timeline; from then on nothing has changed. */
   apply(timeline: TimelineWriter): void {
     const told = new Map<string, Told>();
+    // One that found nothing to tell, and is new, changes nothing.
     const isPlain = ({ urlKey, timeMs, only }: Moment) =>
-      only !== undefined && this.nextToTell(urlKey, timeMs, true) === undefined;
+      only !== undefined && (only.visit === undefined || this.nextToTell(urlKey, timeMs, true) === undefined);
     const others = new Set<string>();
     for (const moment of this.moments.values()) if (!isPlain(moment)) others.add(moment.urlKey);
     for (const { urlKey, timeMs, before, only } of this.moments.values()) {
@@ -101,6 +102,7 @@ export class VisitChanges {
         if (visit !== undefined) timeline.insert(urlKey, timeMs, visit.value, Buffer.from(visit.identity, "latin1"));
         continue;
       }
+      if (only !== undefined && only.visit === undefined) continue;
       const next = this.nextToTell(urlKey, timeMs, false);
       const found = this.foundAt(urlKey, timeMs);
       if (isSame(before, found)) continue;

@@ -25,6 +25,8 @@ export interface RemovedCapture {
   /** Of the payload; absent for a revisit whose original was not known, and for every revisit that is readmitted. */
   readonly sha256: string | null;
   readonly id: string | null;
+  /** Its time in milliseconds, where the date does not tell it exactly. */
+  readonly timeMs?: number | undefined;
   /** The file that it came from, and its record mark in hex. */
   readonly source?: number | undefined;
   readonly mark?: string | undefined;
