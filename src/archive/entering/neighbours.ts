@@ -17,7 +17,7 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { FoundCapture } from "../catalogue/catalogue-view.ts";
 import { classOf, contentStatus, isWholeState } from "../catalogue/visit-class.ts";
 import { type RecordShelf, readable } from "../segments/segments.ts";
-import type { Originals } from "./originals.ts";
+import type { EarlierStates, Originals } from "./originals.ts";
 
 type Put = (found: FoundCapture, row: CaptureRow) => void;
 
@@ -39,8 +39,12 @@ export class Neighbours {
     for (const [urlKey, { firstMs, lastMs }] of spans()) {
       const from = this.stateBefore(urlKey, firstMs - 1)?.timeMs ?? FIRST_MS;
       const to = this.endOfReach(urlKey, lastMs);
-      for (const found of this.flagged(urlKey, from, to, Flag.cutOff)) this.settleCutOff(found, put);
-      for (const found of this.flagged(urlKey, from, to, Flag.silent)) this.settleSilent(found, put);
+      let changedMs = firstMs;
+      for (const found of this.flagged(urlKey, from, to, Flag.cutOff))
+        if (this.settleCutOff(found, put)) changedMs = Math.min(changedMs, found.timeMs);
+      // What is confirmed lies before: earlier 304s do not look at what has changed.
+      const states = this.originals.statesOf(urlKey);
+      for (const found of this.flagged(urlKey, changedMs, to, Flag.silent)) this.settleSilent(found, states, put);
     }
   }
 
@@ -67,14 +71,17 @@ export class Neighbours {
     return undefined;
   }
 
-  private settleCutOff(found: FoundCapture, put: Put): void {
+  /** Whether its class is another one now. */
+  private settleCutOff(found: FoundCapture, put: Put): boolean {
     const { key, timeMs, row } = found;
     const urlKey = urlKeyOf(key);
     const times = [this.stateBefore(urlKey, timeMs)?.timeMs, this.stateAfter(urlKey, timeMs)?.timeMs];
     const states = times.flatMap((time) => (time === undefined ? [] : this.catalogue.at(urlKey, time)));
     const isBeginning = states.some((state) => isWholeState(state.row) && this.begins(row, state.row));
     const next = classOf(row, isBeginning);
-    if (next !== row.class) put(found, { ...row, class: next });
+    if (next === row.class) return false;
+    put(found, { ...row, class: next });
+    return true;
   }
 
   /** Whether the payload of the one is what that of the other begins with. */
@@ -96,9 +103,9 @@ export class Neighbours {
     return this.catalogue.anyOriginal(sha256.subarray(0, DIGEST_HALF))?.place;
   }
 
-  private settleSilent(found: FoundCapture, put: Put): void {
+  private settleSilent(found: FoundCapture, states: EarlierStates, put: Put): void {
     const { row } = found;
-    const { state, isFar } = this.originals.confirmed(found.key, row);
+    const { state, isFar } = this.originals.confirmed(found.key, row, states);
     const { payload, mime, location } = state ?? {};
     const status = state?.status;
     const flags = (row.flags & ~(Flag.far | Flag.wholeRange)) | (isFar ? Flag.far : 0);

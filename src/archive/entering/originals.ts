@@ -235,11 +235,20 @@ export class Originals {
     return first && told(first.row);
   }
 
+  /** The states of a URL, for silent 304s in the order of their times. */
+  statesOf(urlKey: string): EarlierStates {
+    return new EarlierStates((fromMs, toMs) => this.states(urlKey, fromMs, toMs));
+  }
+
   /** The state that a silent 304 confirms; absent where there is none, or its payload is not known. */
-  confirmed(key: CaptureKey, row: CaptureRow): { readonly state: CaptureRow | undefined; readonly isFar: boolean } {
+  confirmed(
+    key: CaptureKey,
+    row: CaptureRow,
+    earlier: EarlierStates,
+  ): { readonly state: CaptureRow | undefined; readonly isFar: boolean } {
     const none = { state: undefined, isFar: false };
     if (has(row, Flag.undated)) return none;
-    const states = this.statesBefore(urlKeyOf(key), timeOf(key));
+    const states = earlier.upTo(timeOf(key));
     const first = states.next();
     if (first.done === true) return none;
     // Which of several is the last one cannot be said if one of them is not known.
@@ -250,10 +259,10 @@ export class Originals {
   }
 
   /** States with status 200, moment by moment, the last first. Of one moment those come first of which nothing is known. */
-  private *statesBefore(urlKey: string, timeMs: number): Generator<CaptureRow[], undefined> {
+  private *states(urlKey: string, fromMs: number, toMs: number): Generator<CaptureRow[], undefined> {
     let [moment, rows]: [number, CaptureRow[]] = [0, []];
     const inOrder = () => rows.sort((one, other) => compare(lastness(other), lastness(one)));
-    for (const { timeMs: time, row } of this.catalogue.visits(urlKey, FIRST_MS, timeMs, true)) {
+    for (const { timeMs: time, row } of this.catalogue.visits(urlKey, fromMs, toMs, true)) {
       if (row.class !== "state" || contentStatus(row) !== 200) continue;
       if (rows.length > 0 && time !== moment) {
         yield inOrder();
@@ -263,6 +272,31 @@ export class Originals {
       rows.push(row);
     }
     if (rows.length > 0) yield inOrder();
+  }
+}
+
+/** States that were looked for once: what asks for them next comes later, and needs only those in between. */
+export class EarlierStates {
+  private readonly find: (fromMs: number, toMs: number) => Generator<CaptureRow[], undefined>;
+  /** Those that are known, the last first, and where the others come from. */
+  private known: CaptureRow[][] = [];
+  private others: Generator<CaptureRow[], undefined> | undefined;
+  private untilMs = 0;
+
+  constructor(find: (fromMs: number, toMs: number) => Generator<CaptureRow[], undefined>) {
+    this.find = find;
+  }
+
+  /** Moment by moment, the last first. Times that are asked for must not go back. */
+  *upTo(timeMs: number): Generator<CaptureRow[], undefined> {
+    if (this.others === undefined) this.others = this.find(FIRST_MS, timeMs);
+    else if (timeMs > this.untilMs) this.known = [...this.find(this.untilMs + 1, timeMs), ...this.known];
+    this.untilMs = timeMs;
+    yield* this.known;
+    for (let next = this.others.next(); next.done !== true; next = this.others.next()) {
+      this.known.push(next.value);
+      yield next.value;
+    }
   }
 }
 
