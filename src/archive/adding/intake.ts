@@ -16,7 +16,8 @@ import { archiveKey, type CaptureKey, markIn, noteHash } from "../catalogue/capt
 import { type CaptureKind, DIGEST_HALF, Flag, has, type RecordPlace } from "../catalogue/capture-row.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { Commits } from "../core/commits.ts";
-import { type FoundSame, type Indexer, kindOf } from "../entering/indexer.ts";
+import { type FoundSame, type Indexer } from "../entering/indexer.ts";
+import { kindOf } from "../entering/own-row.ts";
 import { isSameRequest, joinRequests, requestFor } from "../entering/requests.ts";
 import type { ActiveSegment } from "../segments/active-segment.ts";
 import { belongsTo } from "../segments/companions.ts";

@@ -20,7 +20,7 @@ import {
 } from "../catalogue/capture-row.ts";
 import { contentIdentity, decodeContent, encodeContent } from "../catalogue/content.ts";
 import { removedRow } from "../catalogue/removed-row.ts";
-import { markOf } from "../entering/indexer.ts";
+import { markOf } from "../entering/own-row.ts";
 import { type JournalEntry, type RemoveEntry, readJournal } from "../journal/journal.ts";
 import { readSettings } from "../segments/archive-folder.ts";
 

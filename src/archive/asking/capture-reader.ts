@@ -75,7 +75,7 @@ export class CaptureReader {
   }
 }
 
-export function httpIn(record: WarcRecord): HttpHead | undefined {
+function httpIn(record: WarcRecord): HttpHead | undefined {
   if (!record.isHttp && record.type !== "revisit") return undefined;
   const whole = record.block !== undefined;
   const first = record.read() ?? new Uint8Array(0);

@@ -12,7 +12,7 @@ import { DIGEST_HALF } from "../catalogue/capture-row.ts";
 import { Table } from "../catalogue/catalogue-keys.ts";
 import type { CatalogueView, FoundCapture } from "../catalogue/catalogue-view.ts";
 import { isPending } from "../catalogue/visit-class.ts";
-import { markOf } from "../entering/indexer.ts";
+import { markOf } from "../entering/own-row.ts";
 import { visitIdentity } from "../entering/visit-changes.ts";
 import { readJournal } from "../journal/journal.ts";
 import { archivePaths } from "../segments/archive-folder.ts";

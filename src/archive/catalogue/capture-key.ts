@@ -11,7 +11,7 @@ export type CaptureKey = string;
 
 const TIME_SIZE = 7;
 /** Half of it tells record ids apart, the other half what records with one id say of their payloads. */
-export const MARK_SIZE = 8;
+const MARK_SIZE = 8;
 const TAIL_SIZE = 1 + TIME_SIZE + MARK_SIZE;
 /** Times before 1970 sort before the others too. */
 const TIME_BIAS = 2 ** 52;

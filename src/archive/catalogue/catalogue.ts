@@ -147,12 +147,6 @@ export class Catalogue extends CatalogueView {
     this.counts.waiting++;
   }
 
-  removeWaiting(wait: string, key: CaptureKey): void {
-    if (!this.isListed(Table.waiting, wait, key)) return;
-    this.put(listKey(Table.waiting, wait, key), undefined);
-    this.counts.waiting--;
-  }
-
   addById(idMark: string, key: CaptureKey): void {
     this.put(listKey(Table.byId, idMark, key), NOTHING);
   }

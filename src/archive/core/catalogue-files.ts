@@ -14,7 +14,7 @@ import {
 } from "../segments/archive-folder.ts";
 
 /** `rebuilt`: made again beside the one that counts until it is complete. */
-export type CatalogueRole = "counts" | "rebuilt" | "complete";
+type CatalogueRole = "counts" | "rebuilt" | "complete";
 
 export class CatalogueFiles {
   readonly catalogue: Catalogue;

@@ -4,9 +4,8 @@
  * depend on others; it is looked at again when one of these comes or goes, once for each commit (`settle`). So it does not
  * matter in which order records come.
  */
-import { parseDigest } from "../../base/index.ts";
-import { isNotModified, referenceOf } from "../../dedup/index.ts";
-import { type CaptureFacts, factsOf, type RecordFacts } from "../../pipeline/index.ts";
+import { referenceOf } from "../../dedup/index.ts";
+import { factsOf, type RecordFacts } from "../../pipeline/index.ts";
 import type { TimelineWriter } from "../../temporal/index.ts";
 import {
   archiveKey,
@@ -31,7 +30,6 @@ import {
   Flag,
   has,
   isHolder,
-  type Payload,
   type RecordPlace,
   type RowRequest,
 } from "../catalogue/capture-row.ts";
@@ -44,19 +42,10 @@ import { classOf } from "../catalogue/visit-class.ts";
 import { type RecordShelf, readable } from "../segments/segments.ts";
 import { Neighbours } from "./neighbours.ts";
 import { type Asking, Originals, type Resolution } from "./originals.ts";
-import { Payloads, sha1Of } from "./payloads.ts";
+import { claimBeside, type EnteredPlace, isToSelf, kindOf, markOf, payloadIn, rowOf } from "./own-row.ts";
+import { Payloads } from "./payloads.ts";
 import { answersTo, isSameRequest, joinRequests, looseRequest, requestsOf } from "./requests.ts";
 import { VisitChanges } from "./visit-changes.ts";
-
-/** Where a record went, and what stands around it. */
-export interface EnteredPlace {
-  readonly kind: CaptureKind;
-  readonly place: RecordPlace;
-  readonly before: number;
-  readonly source: number;
-  /** What the requests right before it tell. */
-  readonly request: RowRequest | undefined;
-}
 
 /** What the archive has of a record that comes. */
 export interface FoundSame {
@@ -69,10 +58,6 @@ export interface FoundSame {
   /** There is one with its id in its moment. */
   readonly isTwice: boolean;
 }
-
-/** Before the web was archived. */
-const EARLIEST_MS = Date.UTC(1990, 0, 1);
-const DAY_MS = 86_400_000;
 
 export class Indexer {
   private readonly catalogue: Catalogue;
@@ -131,7 +116,7 @@ export class Indexer {
     const urlKey = archiveKey(facts.uri);
     const loose = requestsOf(this.catalogue, urlKey, facts);
     const request = joinRequests(joinRequests(entered.request, loose), same?.row.request);
-    const row = this.rowOf(facts, { ...entered, request }, urlKey);
+    const row = rowOf(facts, { ...entered, request }, urlKey, this.addedMs(entered.source));
     if (facts.with !== undefined && !isSettled(row)) this.naming.set(key, facts.with);
     this.put(key, same?.row, row, isFirst);
     if (same !== undefined) this.catalogue.markLoose(same.row.place.segment);
@@ -142,79 +127,10 @@ export class Indexer {
     return key;
   }
 
-  private rowOf(facts: RecordFacts, entered: EnteredPlace, urlKey: string): CaptureRow {
-    const capture = facts.capture!;
-    const { kind, place, before, source, request } = entered;
-    const url = facts.uri ?? "";
-    const payload = payloadIn(facts);
-    const flags = this.flagsOf(facts, source, urlKey);
-    const { status, mime, location } = (flags & Flag.headless) === 0 ? capture : ({} as CaptureFacts);
-    // Field by field: this is on the path of every capture.
-    const row: { -readonly [K in keyof CaptureRow]: CaptureRow[K] } = {
-      url,
-      kind,
-      class: "state",
-      flags,
-      status,
-      mime,
-      location,
-      request,
-      payload: (flags & Flag.notModified) === 0 ? payload : undefined,
-      claim: payload === undefined ? undefined : otherClaim(facts),
-      etag: capture.etag,
-      lastModified: capture.lastModified,
-      source,
-      place,
-      before,
-      after: 0,
-    };
-    row.class = classOf(row);
-    return row;
-  }
-
-  private flagsOf(facts: RecordFacts, source: number, urlKey: string): number {
-    const {
-      sha256,
-      status,
-      profile,
-      isOurs,
-      wasResource,
-      hasHttp,
-      lies,
-      truncated,
-      segmented,
-      short,
-      wholeRange,
-      location,
-    } = facts.capture!;
-    const isRevisit = facts.type === "revisit" && isOurs !== true;
-    const is304 = isRevisit ? isNotModified({ profile, status }) : status === 304;
-    const isHeadless = is304 || (isRevisit && hasHttp !== true);
-    const isSilent = is304 && (!isRevisit || referenceOf(facts.capture!).kind === "silent");
-    const tellsItself = isHeadless
-      ? 0
-      : (wholeRange === true ? Flag.wholeRange : 0) | (isToSelf(urlKey, facts.uri, status, location) ? Flag.toSelf : 0);
-    const isCutOff = sha256 !== undefined && !is304 && (truncated === true || segmented === true || short === true);
-    return (
-      (lies === true ? Flag.lies : 0) |
-      (this.isOddDate(facts.timeMs, source) ? Flag.oddDate : 0) |
-      (isCutOff ? Flag.cutOff : 0) |
-      (is304 ? Flag.notModified : 0) |
-      (isHeadless ? Flag.headless : 0) |
-      (isSilent ? Flag.silent : 0) |
-      (isRevisit && profile === "unknown" ? Flag.unread : 0) |
-      // What had no date gets this one when it is converted, and others write it where they know none.
-      ((facts.timeMs ?? 0) === 0 ? Flag.undated : 0) |
-      (facts.type === "resource" || wasResource === true ? Flag.resource : 0) |
-      tellsItself
-    );
-  }
-
-  private isOddDate(timeMs = 0, source: number): boolean {
-    if (timeMs === 0) return false;
+  private addedMs(source: number): number {
     if (this.source?.number !== source)
-      this.source = { number: source, addedMs: this.catalogue.source(source)?.addedMs ?? timeMs };
-    return timeMs < EARLIEST_MS || timeMs > this.source.addedMs + DAY_MS;
+      this.source = { number: source, addedMs: this.catalogue.source(source)?.addedMs ?? LAST_MS };
+    return this.source.addedMs;
   }
 
   /** A record whose capture was removed: revisits that we wrote may need its payload all the same. */
@@ -226,11 +142,11 @@ export class Indexer {
       this.payloads.offer(facts, payloadIn(facts)!, place);
   }
 
-  /** Takes a capture out; a row stays that says that there was one. Whether nobody has its payload any more. */
-  remove({ key, row }: FoundCapture, entry: number): boolean {
+  /** Takes a capture out; a row stays that says that there was one. */
+  remove({ key, row }: FoundCapture, entry: number): void {
     this.catalogue.markLoose(row.place.segment);
     this.put(key, row, removedRow(row.url, factsLeft(row), entry), false);
-    return row.payload !== undefined && isHolder(row) && this.payloads.release(row, entry);
+    if (row.payload !== undefined && isHolder(row)) this.payloads.release(row, entry);
   }
 
   /** The same for one that the archive does not have, by what the journal says. */
@@ -400,26 +316,9 @@ export class Indexer {
   }
 }
 
-/** What a record is a capture as, that was not made a revisit here. */
-export function kindOf({ type, capture }: RecordFacts): CaptureKind {
-  return capture!.isOurs === true ? "replaced" : (type as "response" | "resource" | "revisit");
-}
-
 /** A revisit of ours is as good as the record whose place it took, if its payload is there. */
 function worthOf(kind: CaptureKind, hasPayload: boolean): number {
   return kind === "revisit" ? 1 : kind === "replaced" && !hasPayload ? 2 : 3;
-}
-
-/**
- * By what a record is known beside its URL key and its time: its id, its URL, its HTTP header, and what it says of its
- * payload. A record and the revisit that takes its place have the same.
- */
-export function markOf({ id, uri, type, capture }: RecordFacts): string {
-  const { claim, sha256, lies, head, truncated } = capture!;
-  const own = sha256 === undefined ? undefined : `sha256:${sha256}`;
-  const told = lies === true ? own : (claim ?? own);
-  const isCut = truncated === true && type !== "revisit";
-  return recordMark(id, `${told ?? ""} ${head ?? ""} ${isCut ? "cut" : ""} ${uri ?? ""}`);
 }
 
 /** That of a capture whose mark is taken by one with another payload: somebody made two with one digest. */
@@ -447,40 +346,7 @@ function isSameRow(one: CaptureRow, other: CaptureRow): boolean {
   );
 }
 
-function payloadIn({ capture }: RecordFacts): Payload | undefined {
-  const { sha256, payloadSize = 0 } = capture!;
-  return sha256 === undefined
-    ? undefined
-    : { sha256: Buffer.from(sha256, "hex"), sha1: sha1Of(capture!), size: payloadSize };
-}
-
 /** Whether no other request could tell anything more that matters. */
 function isSettled({ request, flags }: CaptureRow): boolean {
   return request?.method === "GET" && (request.isConditional || (flags & Flag.notModified) === 0);
-}
-
-/** The digest in the header, where it is neither of ours. */
-function otherClaim({ capture }: RecordFacts): string | undefined {
-  const { claim, lies, sha1 } = capture!;
-  if (claim === undefined) return undefined;
-  const isOurs = lies !== true && (sha1 === undefined || claim.startsWith("sha256:"));
-  return isOurs ? undefined : claim;
-}
-
-/** The digest in the header of a revisit, where it is neither of those of its payload. */
-function claimBeside({ capture }: RecordFacts, payload: Payload | undefined): string | undefined {
-  const digest = capture!.claim === undefined ? undefined : parseDigest(capture!.claim);
-  const { algorithm } = digest ?? {};
-  const own = algorithm === "sha256" || algorithm === "sha1" ? payload?.[algorithm] : undefined;
-  return own?.toString("hex") === digest?.hex ? undefined : capture!.claim;
-}
-
-/** Whether a redirect leads to the URL that it comes from. */
-function isToSelf(urlKey: string, uri: string | undefined, status = 0, location?: string): boolean {
-  if (location === undefined || uri === undefined || status < 300 || status > 399 || status === 304) return false;
-  try {
-    return archiveKey(new URL(location, uri).href) === urlKey;
-  } catch {
-    return false;
-  }
 }

@@ -87,8 +87,8 @@ export class Payloads {
       if (this.catalogue.capture(key)?.kind === "revisit") this.woken.add(key);
   }
 
-  /** A capture with this payload is gone. Whether it was the last; then the payload is, too. */
-  release({ payload, claim }: CaptureRow, entry: number): boolean {
+  /** A capture with this payload is gone; if it was the last, the payload is, too. */
+  release({ payload, claim }: CaptureRow, entry: number): void {
     const { catalogue } = this;
     const digest = payload!.sha256.subarray(0, DIGEST_HALF);
     const isLast = !this.hasHolder(digest);
@@ -98,7 +98,6 @@ export class Payloads {
     }
     // A digest that only its header told may prove nothing any more.
     if (isLast || claim !== undefined) this.wakeRevisits(digest);
-    return isLast;
   }
 
   private hasHolder(digest: Buffer): boolean {

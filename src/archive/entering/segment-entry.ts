@@ -9,7 +9,8 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import { belongsTo } from "../segments/companions.ts";
 import type { RecordShelf } from "../segments/segments.ts";
 import { sourceIn, sourceNumberOf } from "../segments/source-record.ts";
-import { type Indexer, kindOf } from "./indexer.ts";
+import { type Indexer } from "./indexer.ts";
+import { kindOf } from "./own-row.ts";
 import { joinRequests, requestFor } from "./requests.ts";
 
 export interface EntryCounts {
