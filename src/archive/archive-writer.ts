@@ -18,6 +18,8 @@ export interface AddOptions extends TakeOptions {
   readonly policy?: Policy | undefined;
   /** Takes back what was removed before. */
   readonly readmit?: boolean | undefined;
+  /** Lets payloads go for originals without reading these once in a run. */
+  readonly trustOriginals?: boolean | undefined;
 }
 
 export interface AddReport extends IntakeCounts {
@@ -56,11 +58,10 @@ export class ArchiveWriter implements AsyncDisposable {
   /** Adds archive files. Resolves when everything that it counts is durable. */
   async add(inputs: readonly Input[], options: AddOptions = {}): Promise<AddReport> {
     const { core } = this;
-    const { disk, catalogue, indexer, segment, shelf, clock, commits, onWarning } = core;
-    const references = new OriginalReferences(shelf);
-    const { policy = {}, readmit = false } = options;
-    const parts = { disk, catalogue, indexer, segment, shelf, references, clock, policy, readmit, commits, onWarning };
-    using intake = new Intake(parts);
+    const { policy = {}, readmit = false, trustOriginals = false } = options;
+    const { disk, catalogue, commits } = core;
+    const references = new OriginalReferences(core.shelf, trustOriginals);
+    using intake = new Intake(core, { references, policy, readmit });
     using spool = new Spool(disk, core.paths.folder);
     const readable = inputs.map((input) => spool.take(input));
     await loadForInputs(disk, readable);

@@ -2,9 +2,12 @@
  * Everything about a record that an archive has to know before it takes it in, as one line of JSON: what it is, what its
  * payload is, whether its header tells the truth about that, and what a revisit would need to stand for it.
  */
+import { hash } from "node:crypto";
 import {
+  createHasher,
   type Digest,
   type DigestAlgorithm,
+  type ErrorCode,
   formatDigest,
   parseDigest,
   shortHash,
@@ -57,8 +60,8 @@ export interface CaptureFacts {
   readonly unexamined?: boolean | undefined;
   /** The revisit, but for what it refers to; absent where it is large. */
   readonly draft?: RevisitDraft | undefined;
-  /** A hash of the HTTP header as it stands. */
-  readonly head?: number | undefined;
+  /** A hash of the HTTP header as it stands, in hex. */
+  readonly head?: string | undefined;
   /** Of the HTTP header: what the server tells versions apart by, each as a hash. */
   readonly etag?: number | undefined;
   readonly lastModified?: number | undefined;
@@ -107,6 +110,10 @@ export interface RecordFacts {
   readonly damaged?: RecordDamage | undefined;
   /** The size of the block, where the header tells another one or none. */
   readonly blockSize?: number | undefined;
+  /** Of a record that is no capture: the sha256 of its block, in hex. */
+  readonly block?: string | undefined;
+  /** Its form is such that other readers of WARC files stop at it. */
+  readonly odd?: boolean | undefined;
   readonly capture?: CaptureFacts | undefined;
   readonly request?: RequestFacts | undefined;
 }
@@ -129,12 +136,18 @@ class LateFacts {
     if (this.last === undefined) return undefined;
     const { facts, record } = this.last;
     this.last = undefined;
-    if (facts.damaged !== undefined || record.warnings.length === 0) return facts;
+    if (facts.damaged === "cut" || record.warnings.length === 0) return facts;
     // Those of the next one may be among them by now.
     const own = record.warnings.filter(({ offset }) => offset === facts.offset);
-    return { ...facts, damaged: damageOf(own) };
+    const odd = facts.odd === true || own.some(({ code }) => ODD.has(code)) ? true : undefined;
+    return { ...facts, damaged: damageOf(own), odd };
   }
 }
+
+/** Where lines end otherwise, a line has no colon, or something else stands between records, other readers stop. */
+const ODD = new Set<ErrorCode>(["HT_LINE_ENDING", "HT_RECORD_HEADER", "HT_RECORD_SEPARATOR"]);
+/** Versions that every reader takes. */
+const VERSIONS = new Set(["WARC/1.0", "WARC/1.1"]);
 
 export interface FactsOptions {
   /** See `SeenPayloads`: what a revisit would need is found out of records whose payloads are among them. Else of none. */
@@ -179,8 +192,8 @@ export function factsOf(
   const { type, arc, offset, inner } = record;
   const found = CAPTURE_TYPES.has(type) ? captureOf(record, warn, seen) : undefined;
   const capture = found?.capture;
-  const request = type === "request" ? requestOf(record) : undefined;
-  const blockSize = found?.blockSize ?? request?.blockSize ?? countBlock(record);
+  const note = found === undefined ? noteOf(record) : undefined;
+  const blockSize = found?.blockSize ?? note!.blockSize;
   record.drain();
   // Few have one, and to look for all of them is to read every field.
   const isConcurrent = record.headers.get("warc-concurrent-to") !== undefined;
@@ -201,23 +214,41 @@ export function factsOf(
     with: namesIn(companions),
     damaged: damageOf(record.warnings),
     blockSize: arc !== undefined || record.headers.get("content-length") === String(blockSize) ? undefined : blockSize,
+    block: note?.block,
+    odd: arc === undefined && !VERSIONS.has(record.version) ? true : undefined,
     capture,
-    request: request?.request,
+    request: note?.request,
   };
 }
 
-function requestOf(record: WarcRecord): { readonly request: RequestFacts | undefined; readonly blockSize: number } {
-  const whole = record.block !== undefined;
+interface Note {
+  readonly request: RequestFacts | undefined;
+  readonly block: string;
+  readonly blockSize: number;
+}
+
+/** Of a record that is no capture. */
+function noteOf(record: WarcRecord): Note {
+  const isWhole = record.block !== undefined;
   const first = record.read() ?? new Uint8Array(0);
-  const http = parseHttpHead(first, 0, first.length, whole);
-  const method = /^([!#$%&'*+.^_`|~\w-]{1,32}) /.exec(http?.startLine ?? "")?.[1]?.toUpperCase();
-  let request: RequestFacts | undefined;
-  if (http !== undefined && method !== undefined) {
-    const isConditional = ["if-none-match", "if-modified-since"].some((name) => http.headers.get(name) !== undefined);
-    const query = method === "GET" ? undefined : requestQuery(method, http, first.subarray(http.text.length));
-    request = { method, isConditional: isConditional ? true : undefined, query };
+  const request = record.type === "request" ? requestIn(first, isWhole) : undefined;
+  if (isWhole) return { request, block: hash("sha256", first, "hex"), blockSize: first.length };
+  const hasher = createHasher("sha256");
+  let blockSize = 0;
+  for (let piece: Uint8Array | undefined = first; piece !== undefined; piece = record.read()) {
+    hasher.update(piece);
+    blockSize += piece.length;
   }
-  return { request, blockSize: first.length + countRest(record) };
+  return { request, block: hasher.finish().hex, blockSize };
+}
+
+function requestIn(first: Uint8Array, isWhole: boolean): RequestFacts | undefined {
+  const http = parseHttpHead(first, 0, first.length, isWhole);
+  const method = /^([!#$%&'*+.^_`|~\w-]{1,32}) /.exec(http?.startLine ?? "")?.[1]?.toUpperCase();
+  if (http === undefined || method === undefined) return undefined;
+  const isConditional = ["if-none-match", "if-modified-since"].some((name) => http.headers.get(name) !== undefined);
+  const query = method === "GET" ? undefined : requestQuery(method, http, first.subarray(http.text.length));
+  return { method, isConditional: isConditional ? true : undefined, query };
 }
 
 /** Without brackets; what names nothing is none. */
@@ -230,10 +261,6 @@ function namesIn(ids: readonly string[]): string[] | undefined {
 function refersTo(record: WarcRecord): string[] {
   const id = record.headers.get("warc-refers-to");
   return id === undefined ? [] : [id];
-}
-
-function countBlock(record: WarcRecord): number {
-  return record.block?.length ?? countRest(record);
 }
 
 interface FoundCapture {
@@ -354,7 +381,7 @@ function httpFacts(record: WarcRecord, http: ReturnType<typeof parseHttpHead>): 
     status,
     mime: mediaType(headers.get("content-type")),
     location: status !== undefined && status >= 300 && status < 400 ? headers.get("location") : undefined,
-    head: shortHash(http.text.trimEnd()),
+    head: hash("sha256", http.text.trimEnd(), "hex").slice(0, 32),
     etag: tagOf(headers.get("etag")),
     lastModified: hashOf(headers.get("last-modified")),
     wholeRange: status === 206 && isWholeRange(headers.get("content-range")) ? true : undefined,

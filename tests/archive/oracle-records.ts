@@ -111,7 +111,7 @@ function readCapture(type: Capture["type"], fields: Fields, block: Buffer, bytes
   const isTold = body === undefined || isTrue;
   const claim = isTold ? (digest === undefined ? "" : formatDigest(digest)) : `sha256:${sha256(body)}`;
   const isMarked = type !== "revisit" && fields.has("warc-truncated");
-  const told = `${claim} ${http === undefined ? "" : fnvNumber(http.head.trimEnd())} ${isMarked ? "cut" : ""} ${url}`;
+  const told = `${claim} ${http === undefined ? "" : sha256(http.head.trimEnd()).slice(0, 32)} ${isMarked ? "cut" : ""} ${url}`;
   const length = http && !isChunked ? field(http.fields, "content-length") : undefined;
   const isShort = body !== undefined && length !== undefined && body.length < Number(length);
   return {
@@ -121,7 +121,7 @@ function readCapture(type: Capture["type"], fields: Fields, block: Buffer, bytes
     timeMs: readTime(field(fields, "warc-date")) ?? null,
     id,
     told,
-    mark: fnv(id ?? "") + fnv(told),
+    mark: sha256(id ?? "").slice(0, 8) + sha256(`${id ?? ""} ${told}`).slice(0, 16),
     http,
     recordMime: readMime(field(fields, "content-type")),
     body,
@@ -222,15 +222,4 @@ export function sha256(bytes: Buffer | string): string {
 export function keyOf(url: string): string {
   const key = urlKey(url);
   return key === "-" ? `-${url}` : key;
-}
-
-/** FNV-1a of 32 bits over UTF-16 code units. */
-function fnvNumber(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
-  return hash;
-}
-
-function fnv(text: string): string {
-  return fnvNumber(text).toString(16).padStart(8, "0");
 }

@@ -1,43 +1,44 @@
 /**
  * Takes records into an archive, one input after the other. A record that is new is written to the segment as it is; one
- * whose payload the archive has becomes a revisit; one that the archive has is passed over. Records that belong to a
- * capture (its request, its metadata) share its fate and stand beside it.
+ * whose payload the archive has becomes a revisit; one that the archive has is skipped, after what is there was read: if
+ * that cannot be read any more, the record that came takes its place. Records that belong to a capture (its request, its
+ * metadata) stand beside it; each of them is skipped only if the archive has that very record.
  *
  * Invariants: what the catalogue knows lies in a segment, and was durable there before; an original of ours is never a
  * revisit; so every revisit that is written leads to its payload in one step.
  */
-import { ArchiveError, type Clock, type Warning } from "../../base/index.ts";
+import { ArchiveError, type Warning } from "../../base/index.ts";
 import { DuplicateTally, type HitKind, hitKind, type Policy, Rules } from "../../dedup/index.ts";
-import type { Disk } from "../../disk/index.ts";
 import { type CaptureFacts, factsOf, type Input, type RecordFacts } from "../../pipeline/index.ts";
 import { hostOf } from "../../url/index.ts";
 import type { OriginalReference } from "../../warc/index.ts";
-import { archiveKey, type CaptureKey, markIn, noteHash } from "../catalogue/capture-key.ts";
-import { type CaptureKind, DIGEST_HALF, Flag, has, type RecordPlace } from "../catalogue/capture-row.ts";
-import type { Catalogue } from "../catalogue/catalogue.ts";
-import type { Commits } from "../core/commits.ts";
-import { type FoundSame, type Indexer } from "../entering/indexer.ts";
+import { archiveKey, type CaptureKey, markIn, noteMark } from "../catalogue/capture-key.ts";
+import {
+  type CaptureKind,
+  type CaptureRow,
+  DIGEST_HALF,
+  Flag,
+  has,
+  type Payload,
+  type RecordPlace,
+} from "../catalogue/capture-row.ts";
+import { FRAMINGS } from "../catalogue/catalogue-keys.ts";
+import type { ArchiveCore } from "../core/archive-core.ts";
+import type { FoundSame } from "../entering/indexer.ts";
 import { kindOf } from "../entering/own-row.ts";
-import { isSameRequest, joinRequests, requestFor } from "../entering/requests.ts";
-import type { ActiveSegment } from "../segments/active-segment.ts";
+import { isOfRemoved, joinRequests, requestFor } from "../entering/requests.ts";
+import { HELD_MAX } from "../entering/segment-entry.ts";
 import { belongsTo } from "../segments/companions.ts";
-import type { RecordShelf } from "../segments/segments.ts";
+import { isOddSegment, readable } from "../segments/segments.ts";
+import { sourceIn, sourceNumberOf } from "../segments/source-record.ts";
 import { IntakeSource } from "./intake-source.ts";
 import type { KnownOriginal, OriginalReferences } from "./original-references.ts";
 
-export interface IntakeParts {
-  readonly disk: Disk;
-  readonly catalogue: Catalogue;
-  readonly indexer: Indexer;
-  readonly segment: ActiveSegment;
-  readonly shelf: RecordShelf;
+export interface IntakeOptions {
   readonly references: OriginalReferences;
-  readonly clock: Clock;
   readonly policy: Policy;
   /** Takes back what was removed before. */
   readonly readmit: boolean;
-  readonly commits: Commits;
-  readonly onWarning: (warning: Warning) => void;
 }
 
 /** What became of the records of an `add`. */
@@ -46,6 +47,8 @@ export interface IntakeCounts {
   captures: number;
   /** Captures that the archive had already. */
   known: number;
+  /** Captures whose records in the archive could not be read any more, and were replaced by those that came. */
+  healed: number;
   contents: number;
   duplicates: number;
   acrossTime: number;
@@ -61,13 +64,14 @@ export interface IntakeCounts {
 }
 
 export function noCounts(): IntakeCounts {
-  const none = { records: 0, captures: 0, known: 0, contents: 0, duplicates: 0, acrossTime: 0, acrossLocation: 0 };
-  return { ...none, revisits: 0, removed: 0, damaged: 0, bytesIn: 0, bytesKept: 0 };
+  const none = { records: 0, captures: 0, known: 0, healed: 0, contents: 0, duplicates: 0, acrossTime: 0 };
+  return { ...none, acrossLocation: 0, revisits: 0, removed: 0, damaged: 0, bytesIn: 0, bytesKept: 0 };
 }
 
 type Fate =
-  | { readonly kind: "kept" }
-  | { readonly kind: "passed" }
+  /** With `heals`, nothing else holds its payload that can be read. */
+  | { readonly kind: "kept"; readonly heals?: boolean }
+  | { readonly kind: "passed"; readonly notes: Notes }
   | {
       readonly kind: "duplicate";
       readonly original: OriginalReference;
@@ -75,44 +79,38 @@ type Fate =
       readonly replaced: CaptureFacts["replaced"];
     };
 
-const KEPT: Fate = { kind: "kept" };
-const PASSED: Fate = { kind: "passed" };
+/** Marks of the records that stand beside a capture in the archive; of one that was removed, whatever belongs to it. */
+type Notes = ReadonlySet<string> | "removed";
 
-/** Records that may belong to a capture that is still to come, and ids of captures whose fate is known. */
-const HELD_MAX = 64;
-const DECIDED_MAX = 4096;
+const KEPT: Fate = { kind: "kept" };
+const HEALING: Fate = { kind: "kept", heals: true };
 
 export class Intake implements Disposable {
   readonly counts = noCounts();
   readonly tally = new DuplicateTally();
-  private readonly parts: IntakeParts;
+  private readonly core: ArchiveCore;
+  private readonly options: IntakeOptions;
   private readonly rules: Rules;
   private source: IntakeSource | undefined;
   private sourceNumber = 0;
-  private nextSource: number;
   private held: RecordFacts[] = [];
-  private decided = new Map<string, boolean>();
-  /** The same, from before: the oldest go all at once. */
-  private decidedBefore = new Map<string, boolean>();
   private last:
     | { readonly named: RecordFacts; readonly key: CaptureKey; readonly segment: number; end: number }
     | undefined;
-  /** The capture before, where it was passed over: what belongs to it is too. */
-  private passed: RecordFacts | undefined;
+  /** The capture before, where it was skipped. */
+  private passed: { readonly facts: RecordFacts; readonly notes: Notes } | undefined;
 
-  constructor(parts: IntakeParts) {
-    this.parts = parts;
-    this.rules = new Rules(parts.policy);
-    this.nextSource = parts.catalogue.nextSource();
+  constructor(core: ArchiveCore, options: IntakeOptions) {
+    this.core = core;
+    this.options = options;
+    this.rules = new Rules(options.policy);
   }
 
   begin(input: Input): void {
-    this.source = new IntakeSource(this.parts.disk, input);
+    this.source = new IntakeSource(this.core.disk, input);
     this.sourceNumber = 0;
     this.last = undefined;
     this.passed = undefined;
-    this.decided.clear();
-    this.decidedBefore.clear();
   }
 
   end(): void {
@@ -129,18 +127,18 @@ export class Intake implements Disposable {
       return;
     }
     if (facts.capture !== undefined) this.takeCapture(facts);
-    else this.attempt(facts, () => this.takeNote(facts));
+    else this.takeNote(facts);
   }
 
   /** Writes something; a record that cannot be taken is told of, and nothing of it stays. Entering it comes later. */
   private attempt<T>(facts: RecordFacts, write: () => T): T | undefined {
-    const { segment } = this.parts;
-    const before = segment.position;
+    const { segment } = this.core;
+    const before = segment.positions;
     try {
       return write();
     } catch (error) {
       if (!(error instanceof ArchiveError) || !this.isOfRecord(error)) throw error;
-      if (before !== undefined) segment.undo(before);
+      segment.undo(before);
       this.counts.damaged++;
       this.warn(facts, "HT_RECORD_TRUNCATED", `left out: ${error.message}`);
       return undefined;
@@ -154,37 +152,44 @@ export class Intake implements Disposable {
 
   private takeCapture(facts: RecordFacts): void {
     const held = this.held.splice(0);
-    const companions = held.filter((note) => belongsTo(note, facts));
-    for (const note of held) if (!companions.includes(note)) this.keepNote(note);
+    const companions: RecordFacts[] = [];
+    for (const note of held) {
+      if (!belongsTo(note, facts)) this.keepNote(note);
+      else if (!this.core.catalogue.hasNote(noteMark(note))) companions.push(note);
+    }
     const found = this.find(facts);
     const fate = this.decide(facts, found);
-    const isKept = fate.kind !== "passed";
-    this.remember(facts.id, isKept);
     this.last = undefined;
-    this.passed = isKept ? undefined : facts;
-    if (!isKept) {
-      for (const note of companions) this.keepTelling(note, facts);
+    this.passed = fate.kind === "passed" ? { facts, notes: fate.notes } : undefined;
+    if (fate.kind === "passed") {
+      for (const note of companions) this.keepMissing(note, fate.notes);
       return;
     }
     this.beginSource(facts);
     const written = this.attempt(facts, () => this.write(facts, companions, fate));
-    if (written === undefined) return;
+    if (written === undefined) {
+      for (const note of companions) this.keepNote(note);
+      return;
+    }
     const { place, before, hit } = written;
     const kind: CaptureKind = hit === undefined ? kindOf(facts) : "replaced";
     const request = companions.map((note) => requestFor(facts, note)).reduce(joinRequests, undefined);
     const entered = { kind, place, before, source: this.sourceNumber, request };
-    const key = this.parts.indexer.enter(facts, entered, found);
+    const heals = fate.kind === "kept" && fate.heals === true;
+    const wasKnown = this.core.indexer.isKnown(facts, found);
+    const key = this.core.indexer.enter(facts, entered, found, heals);
     this.last = { named: facts, key, segment: place.segment, end: place.offset + place.length };
-    this.count(facts, hit);
-    if (kind === "response" || kind === "resource") this.parts.references.learn(facts, place);
+    if (wasKnown) this.counts.healed++;
+    else this.count(facts, hit);
+    if (kind === "response" || kind === "resource") this.options.references.learn(facts, place);
   }
 
   /** What the archive has of it. One that was removed may come back. */
   private find(facts: RecordFacts): FoundSame {
-    const { indexer, readmit, commits } = this.parts;
+    const { indexer, commits } = this.core;
     const found = indexer.find(facts);
     const { same } = found;
-    if (!readmit || same === undefined || !has(same.row, Flag.removed)) return found;
+    if (!this.options.readmit || same === undefined || !has(same.row, Flag.removed)) return found;
     const { uri, date, id, capture } = facts;
     const mark = Buffer.from(markIn(same.key), "latin1").toString("hex");
     commits.readmit({ url: uri ?? "", date: date ?? "", sha256: capture!.sha256 ?? null, id: id ?? null, mark });
@@ -194,12 +199,13 @@ export class Intake implements Disposable {
 
   /** Writes a capture behind what belongs to it: as it is, or as a revisit if it is a duplicate (then `hit` is there). */
   private write(facts: RecordFacts, companions: readonly RecordFacts[], fate: Fate) {
-    const before = companions.reduce((sum, note) => sum + this.keep(note, sum > 0).length, 0);
+    const isOdd = [facts, ...companions].some(({ odd }) => odd === true);
+    const before = companions.reduce((sum, note) => sum + this.keep(note, sum > 0, isOdd).length, 0);
     const revisit = fate.kind === "duplicate" ? this.source!.revisit(facts, fate.original, fate.replaced) : undefined;
     const follows = before > 0;
     if (fate.kind !== "duplicate" || revisit === undefined)
-      return { place: this.keep(facts, follows), before, hit: undefined };
-    const place = this.parts.segment.append((sink) => sink.write(revisit), follows);
+      return { place: this.keep(facts, follows, isOdd), before, hit: undefined };
+    const place = this.core.segment.append((sink) => sink.write(revisit), follows, isOdd);
     this.counts.bytesKept += place.length;
     return { place, before, hit: fate.hit };
   }
@@ -219,31 +225,59 @@ export class Intake implements Disposable {
     else counts.acrossLocation++;
   }
 
-  private remember(id: string | undefined, isKept: boolean): void {
-    if (id === undefined) return;
-    this.decided.set(id, isKept);
-    if (this.decided.size < DECIDED_MAX) return;
-    this.decidedBefore = this.decided;
-    this.decided = new Map();
-  }
-
   private decide(facts: RecordFacts, found: FoundSame): Fate {
     const { same, isTwice } = found;
     if (same !== undefined && has(same.row, Flag.removed)) {
       this.counts.removed++;
-      return PASSED;
+      return { kind: "passed", notes: "removed" };
     }
-    if (this.parts.indexer.isKnown(facts, found)) {
-      this.counts.known++;
-      return PASSED;
+    if (this.core.indexer.isKnown(facts, found)) {
+      const { isSound, notes } = this.readStored(same!.row);
+      if (isSound) {
+        this.counts.known++;
+        return { kind: "passed", notes };
+      }
     }
     if (same === undefined && isTwice)
       this.warn(facts, "HT_FIELD_INVALID", `${facts.id} is there already with another content; both are kept`);
     return this.findOriginal(facts);
   }
 
+  /** What lies in the archive of a capture and beside it, by reading it. */
+  private readStored(row: CaptureRow): { readonly isSound: boolean; readonly notes: ReadonlySet<string> } {
+    const { shelf, catalogue } = this.core;
+    const isAdopted = catalogue.segment(row.place.segment)?.adopted !== undefined;
+    const notes = new Set<string>();
+    let isSound = false;
+    for (const facts of readable(() => [...shelf.facts(row)]) ?? []) {
+      if (facts.damaged === "cut" || (facts.damaged !== undefined && !isAdopted)) continue;
+      if (facts.capture === undefined) notes.add(noteMark(facts));
+      else isSound ||= this.isWhole(row, facts.capture);
+    }
+    return { isSound, notes };
+  }
+
+  /** Whether what was read is what the catalogue has of a capture; for one that became a revisit, whether its original is. */
+  private isWhole(row: CaptureRow, { sha256 }: CaptureFacts): boolean {
+    const { kind, payload } = row;
+    if (kind === "revisit") return sha256 === undefined;
+    if (kind === "replaced") return sha256 === undefined && payload !== undefined && this.isHeld(payload);
+    return sha256 !== undefined && (has(row, Flag.notModified) || payload?.sha256.toString("hex") === sha256);
+  }
+
+  private isHeld({ sha256, size }: Payload): boolean {
+    const { catalogue } = this.core;
+    const { references } = this.options;
+    const isProven = (place: RecordPlace | undefined) =>
+      place !== undefined && references.of(place, sha256) !== undefined;
+    return (
+      size === 0 ||
+      FRAMINGS.some((framing) => isProven(catalogue.original(sha256.subarray(0, DIGEST_HALF), framing)?.place))
+    );
+  }
+
   private warn({ offset }: RecordFacts, code: Warning["code"], message: string): void {
-    this.parts.onWarning({ code, message, file: this.source!.input.name, offset });
+    this.core.onWarning({ code, message, file: this.source!.input.name, offset });
   }
 
   private findOriginal(facts: RecordFacts): Fate {
@@ -251,15 +285,15 @@ export class Intake implements Disposable {
     // What a 304 carries is not what its URL held.
     if (sha256 === undefined || status === 304) return KEPT;
     const digest = Buffer.from(sha256, "hex");
-    const row = this.parts.catalogue.original(digest.subarray(0, DIGEST_HALF), framing);
+    const row = this.core.catalogue.original(digest.subarray(0, DIGEST_HALF), framing);
     if (row === undefined) {
       // In another framing it is no new content, but needs an original of its own.
-      if (this.parts.catalogue.anyOriginal(digest.subarray(0, DIGEST_HALF)) === undefined) this.counts.contents++;
+      if (this.core.catalogue.anyOriginal(digest.subarray(0, DIGEST_HALF)) === undefined) this.counts.contents++;
       return KEPT;
     }
     if (!row.isReferable || !row.digestRest.equals(digest.subarray(DIGEST_HALF))) return KEPT;
-    const original = this.parts.references.of(row.place);
-    if (original === undefined) return KEPT;
+    const original = this.options.references.of(row.place, digest);
+    if (original === undefined) return HEALING;
     const replaced = this.replacedBy(facts);
     const candidate = {
       uri: facts.uri,
@@ -294,57 +328,73 @@ export class Intake implements Disposable {
   /** A record that is no capture: what it belongs to decides, as soon as that is known. */
   private takeNote(facts: RecordFacts): void {
     const { last, passed } = this;
-    if (passed !== undefined && belongsTo(facts, passed)) {
-      this.keepTelling(facts, passed);
+    if (passed !== undefined && belongsTo(facts, passed.facts)) {
+      this.keepMissing(facts, passed.notes);
       return;
     }
     if (last !== undefined && belongsTo(facts, last.named)) {
-      const position = this.parts.segment.position;
+      if (this.core.catalogue.hasNote(noteMark(facts))) return;
+      const isOdd = isOddSegment(last.segment);
       // Only what stands right behind it can be found again with it.
-      const follows = position?.number === last.segment && position.end === last.end;
-      if (!follows) {
+      if (!this.core.segment.isEnd(last.segment, last.end) || (facts.odd === true && !isOdd)) {
         this.keepNote(facts);
         return;
       }
-      const { length } = this.keep(facts, follows);
-      this.parts.indexer.extend(last.key, length, requestFor(last.named, facts));
-      last.end += length;
+      const place = this.attempt(facts, () => this.keep(facts, true, isOdd));
+      if (place === undefined) return;
+      this.core.indexer.extend(last.key, place.length, requestFor(last.named, facts));
+      last.end += place.length;
       return;
     }
-    const isKept = facts.with
-      ?.map((id) => this.decided.get(id) ?? this.decidedBefore.get(id))
-      .find((fate) => fate !== undefined);
-    if (isKept === false && !this.parts.indexer.isNews(facts)) return;
-    if (isKept !== undefined) this.keepNote(facts);
-    else this.held.push(facts);
+    // One that tells a source, as other archives have them, must not be taken for one of ours.
+    if (sourceNumberOf(facts.uri) !== undefined) return this.keepNote(facts);
+    this.held.push(facts);
     if (this.held.length > HELD_MAX) this.keepNote(this.held.shift()!);
   }
 
   /** One that belongs to no capture, or to one that went before: kept once. */
   private keepNote(facts: RecordFacts): void {
-    const id = noteHash(facts.id ?? `${facts.type} ${facts.offset} ${this.source!.name}`);
-    const { catalogue } = this.parts;
-    if (catalogue.hasNote(id)) return;
+    const mark = noteMark(facts);
+    const { catalogue, indexer } = this.core;
+    if (catalogue.hasNote(mark) || (!this.options.readmit && isOfRemoved(catalogue, facts))) return;
     this.beginSource(facts);
-    this.keep(facts);
-    catalogue.addNote(id);
-    this.parts.indexer.enterRequest(facts);
+    const place = this.attempt(facts, () => this.keep(facts, false, facts.odd === true));
+    if (place === undefined) return;
+    catalogue.addNote(mark);
+    indexer.enterRequest(facts);
   }
 
-  /** Beside a capture that is passed over: kept if it is a request that tells of it what was not known. */
-  private keepTelling(note: RecordFacts, capture: RecordFacts): void {
-    const { same } = this.parts.indexer.find(capture);
-    const request = requestFor(capture, note);
-    if (same === undefined || request === undefined) return;
-    if (!isSameRequest(joinRequests(same.row.request, request), same.row.request)) this.keepNote(note);
+  /** Beside a capture that is skipped: kept unless it is there, or was removed with it. */
+  private keepMissing(note: RecordFacts, notes: Notes): void {
+    if (notes !== "removed" && !notes.has(noteMark(note))) this.keepNote(note);
   }
 
   /** See `ActiveSegment.append`. */
-  private keep(facts: RecordFacts, follows = false): RecordPlace {
+  private keep(facts: RecordFacts, follows: boolean, isOdd: boolean): RecordPlace {
+    const place = this.append(facts, follows, isOdd);
+    if (sourceNumberOf(facts.uri) === undefined || !this.isTakenForSource(place)) return place;
+    // In another place it tells nothing.
+    const { segment } = this.core;
+    segment.undo(
+      segment.positions.map((each) => (each?.number === place.segment ? { ...each, end: place.offset } : each)),
+    );
+    return this.append(facts, follows, isOdd);
+  }
+
+  private isTakenForSource(place: RecordPlace): boolean {
+    const { shelf, settings } = this.core;
+    return shelf.read(place, (record) => sourceIn(record, { ...place, archiveId: settings.id }, true)) !== undefined;
+  }
+
+  private append(facts: RecordFacts, follows: boolean, isOdd: boolean): RecordPlace {
     let isCopied = false;
-    const place = this.parts.segment.append((sink) => {
-      isCopied = this.source!.keep(facts, sink);
-    }, follows);
+    const place = this.core.segment.append(
+      (sink) => {
+        isCopied = this.source!.keep(facts, sink);
+      },
+      follows,
+      isOdd,
+    );
     if (!isCopied) this.prove(facts, place);
     this.counts.bytesKept += place.length;
     return place;
@@ -359,7 +409,7 @@ export class Intake implements Disposable {
     };
     let capture: RecordFacts["capture"];
     try {
-      ({ capture } = this.parts.shelf.read(place, (record) => factsOf(record, "", () => {})));
+      ({ capture } = this.core.shelf.read(place, (record) => factsOf(record, "", () => {})));
     } catch (error) {
       throw error instanceof ArchiveError && error.code === "HT_CORRUPT" ? fail() : error;
     }
@@ -371,16 +421,19 @@ export class Intake implements Disposable {
   /** Before the first record of an input stands one that says where they come from. */
   private beginSource(facts: RecordFacts): void {
     if (this.sourceNumber > 0) return;
-    const { catalogue, segment, clock } = this.parts;
-    this.sourceNumber = this.nextSource++;
+    const { catalogue, segment, shelf, clock } = this.core;
+    this.sourceNumber = catalogue.nextSource();
     const { name } = this.source!.input;
     const source = { name, addedMs: clock.now() };
     segment.beginSource(this.sourceNumber, source);
     catalogue.putSource(this.sourceNumber, source);
     const warcinfo = this.source!.arcWarcinfo(facts);
-    if (warcinfo === undefined || catalogue.hasNote(noteHash(warcinfo.id))) return;
-    segment.append((sink) => warcinfo.write(sink));
-    catalogue.addNote(noteHash(warcinfo.id));
+    if (warcinfo === undefined) return;
+    const before = segment.positions;
+    const place = segment.append((sink) => warcinfo.write(sink));
+    const mark = shelf.read(place, (record) => noteMark(factsOf(record, "", () => {})));
+    if (catalogue.hasNote(mark)) segment.undo(before);
+    else catalogue.addNote(mark);
   }
 
   [Symbol.dispose](): void {

@@ -10,7 +10,16 @@ import { type TakeOptions, takeFacts } from "../adding/take-facts.ts";
 import { ArchiveCore, type WriterOptions } from "../core/archive-core.ts";
 import { isEntered, type SegmentEntry } from "../entering/segment-entry.ts";
 import { loadForInputs } from "../segments/load-zstd.ts";
-import { adoptedInput, listSegments, saveTail, segmentInput, segmentPath, statAdopted } from "../segments/segments.ts";
+import {
+  adoptedInput,
+  isOddSegment,
+  lastSegment,
+  listSegments,
+  saveTail,
+  segmentInput,
+  segmentPath,
+  statAdopted,
+} from "../segments/segments.ts";
 
 export interface RebuildOptions extends WriterOptions, TakeOptions {
   /** Goes on without captures that the old catalogue knows and the segments do not have any more. */
@@ -159,7 +168,7 @@ class Rebuild {
    */
   private endSegment(number: number, end: number, size: number): void {
     const { core } = this;
-    const isLast = listSegments(core.disk, core.paths.segments).at(-1) === number;
+    const isLast = lastSegment(core.disk, core.paths.segments, isOddSegment(number)) === number;
     if (isLast && end < size) saveTail(core.disk, core.paths.segments, number, end);
     core.catalogue.putSegment(number, isLast || end === size ? { end } : { end: size, closed: true });
   }

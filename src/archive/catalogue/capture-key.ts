@@ -1,6 +1,5 @@
 /** What captures, and revisits that wait for them, are found under in the catalogue. Obeys docs/format/archive.md. */
 import { hash } from "node:crypto";
-import { shortHash } from "../../base/index.ts";
 import { urlKey } from "../../url/index.ts";
 
 /**
@@ -10,8 +9,12 @@ import { urlKey } from "../../url/index.ts";
 export type CaptureKey = string;
 
 const TIME_SIZE = 7;
-/** Half of it tells record ids apart, the other half what records with one id say of their payloads. */
-const MARK_SIZE = 8;
+/** The first part of a mark tells record ids apart; the rest all that a record is known by. */
+const ID_MARK_SIZE = 4;
+const MARK_SIZE = 12;
+const NOTE_SIZE = 8;
+/** How a mark is written in the journal. */
+export const MARK_DIGITS = 2 * MARK_SIZE;
 const TAIL_SIZE = 1 + TIME_SIZE + MARK_SIZE;
 /** Times before 1970 sort before the others too. */
 const TIME_BIAS = 2 ** 52;
@@ -77,18 +80,31 @@ export function markIn(key: CaptureKey): string {
   return key.slice(-MARK_SIZE);
 }
 
-export function recordMark(id: string | undefined, claim: string | undefined): string {
-  return idMark(id) + bytesOf(shortHash(claim ?? ""), MARK_SIZE / 2);
+/** `told` is what the record is known by beside its id. */
+export function recordMark(id: string | undefined, told: string): string {
+  return idMark(id) + hash("sha256", `${id ?? ""} ${told}`, "binary").slice(0, MARK_SIZE - ID_MARK_SIZE);
 }
 
-/** Stands for the mark of a removed record of which the journal does not tell it. */
-export function formerMark(id: string | undefined): string {
-  return idMark(id) + "\0".repeat(MARK_SIZE / 2);
+/**
+ * Stands for the mark of a removed record of which the journal tells another one, of an earlier version, or none: `former`,
+ * up to four bytes of that, keeps records with one id apart.
+ */
+export function formerMark(id: string | undefined, former: string): string {
+  return (idMark(id) + former).padEnd(MARK_SIZE, "\0");
+}
+
+export function isFormerMark(mark: string): boolean {
+  return mark.endsWith("\0\0\0\0");
 }
 
 /** What the marks of records with this id begin with. */
 export function idMark(id: string | undefined): string {
-  return bytesOf(shortHash(id ?? ""), MARK_SIZE / 2);
+  return hash("sha256", id ?? "", "binary").slice(0, ID_MARK_SIZE);
+}
+
+/** The same of the capture with this key. */
+export function idMarkIn(key: CaptureKey): string {
+  return markIn(key).slice(0, ID_MARK_SIZE);
 }
 
 /** What revisits wait for: a payload with a digest, a capture of a URL in one second, a record with an id. */
@@ -113,7 +129,17 @@ function waitHash(text: string): string {
   return hash("sha256", text, "binary").slice(0, WAIT_SIZE);
 }
 
-/** Of a record that is no capture. */
-export function noteHash(id: string): string {
-  return hash("sha256", id, "binary").slice(0, MARK_SIZE);
+/** What a record that is no capture is known by. */
+export interface NoteFacts {
+  readonly type: string;
+  readonly id?: string | undefined;
+  readonly uri?: string | undefined;
+  readonly timeMs?: number | undefined;
+  /** A digest of its block. */
+  readonly block?: string | undefined;
+}
+
+export function noteMark({ type, id, uri, timeMs, block }: NoteFacts): string {
+  const text = [type, id, timeMs, block, uri].map((each) => each ?? "").join(" ");
+  return hash("sha256", text, "binary").slice(0, NOTE_SIZE);
 }

@@ -5,7 +5,7 @@
  */
 import { ArchiveError } from "../../base/index.ts";
 import { behind, type Pair, type StoreView } from "../../rows/index.ts";
-import { type CaptureKey, captureKey, momentKey, timeOf, urlKeyOf, waitForDigest } from "./capture-key.ts";
+import { type CaptureKey, captureKey, markIn, momentKey, timeOf, urlKeyOf, waitForDigest } from "./capture-key.ts";
 import {
   type CaptureRow,
   DIGEST_HALF,
@@ -48,7 +48,7 @@ export interface SourceRow {
 }
 
 export interface CatalogueState {
-  readonly format: 4;
+  readonly format: 5;
   /** Which timeline belongs to it, and which commit of that. */
   readonly timeline: number;
   readonly timelineCommit: number;
@@ -72,7 +72,7 @@ export interface CatalogueState {
   readonly unfinished: number;
 }
 
-const FORMAT = 4;
+const FORMAT = 5;
 
 const EMPTY: CatalogueState = {
   format: FORMAT,
@@ -316,5 +316,5 @@ export function encodePointer(key: CaptureKey): Buffer {
 
 /** The key of method and body of a capture, and its moment and mark. */
 export function pointerKey(methodKey: string, key: CaptureKey): string {
-  return tableKey(Table.capture, captureKey(methodKey, timeOf(key), key.slice(-8)));
+  return tableKey(Table.capture, captureKey(methodKey, timeOf(key), markIn(key)));
 }

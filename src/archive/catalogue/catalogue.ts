@@ -1,6 +1,6 @@
 /** The writer's catalogue: what is put is seen by this object at once, and by others when it is committed. */
 import { type OrderedStore, RowChanges } from "../../rows/index.ts";
-import { archiveKey, type CaptureKey, noteHash, urlKeyOf, waitForDigest } from "./capture-key.ts";
+import { archiveKey, type CaptureKey, urlKeyOf, waitForDigest } from "./capture-key.ts";
 import {
   type CaptureRow,
   DIGEST_HALF,
@@ -163,8 +163,8 @@ export class Catalogue extends CatalogueView {
     return this.counts.asked > 0 && this.view.get(tableKey(Table.byId, idMark)) !== undefined;
   }
 
-  addRequest(request: LooseRequest): void {
-    const key = tableKey(Table.request, `${archiveKey(request.uri)}\0${noteHash(request.id)}`);
+  addRequest(request: LooseRequest, mark: string): void {
+    const key = tableKey(Table.request, `${archiveKey(request.uri)}\0${mark}`);
     if (this.view.get(key) === undefined) this.counts.requests++;
     this.put(key, encodeRequest(request));
   }

@@ -1,7 +1,17 @@
 /** Makes the catalogue say what entries of the journal say. */
 import { ArchiveError } from "../../base/index.ts";
 import { timeOfDate } from "../../dedup/index.ts";
-import { archiveKey, captureKey, formerMark } from "../catalogue/capture-key.ts";
+import {
+  archiveKey,
+  captureKey,
+  formerMark,
+  idMarkIn,
+  isFormerMark,
+  MARK_DIGITS,
+  markIn,
+  timeOf,
+  urlKeyOf,
+} from "../catalogue/capture-key.ts";
 import { Flag, halfOf, has } from "../catalogue/capture-row.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { ADOPTED_SOURCES } from "../catalogue/catalogue-view.ts";
@@ -29,10 +39,15 @@ function adopt(catalogue: Catalogue, { time, segment, path, size, modifiedMs }: 
   catalogue.putSegment(segment, { adopted: { path, size, modifiedMs }, end: there?.end ?? 0 });
 }
 
-/** Entries of earlier versions have marks of another kind, or none; they lack `visit`, but for readmissions. */
-function keyOf({ url, date, timeMs, id, mark }: RemovedCapture, isFormer: boolean): string {
-  const own =
-    isFormer || mark === undefined ? formerMark(id ?? undefined) : Buffer.from(mark, "hex").toString("latin1");
+/** Entries of earlier versions have shorter marks, or none. */
+function isFormer({ mark }: RemovedCapture): boolean {
+  return mark?.length !== MARK_DIGITS;
+}
+
+function keyOf(capture: RemovedCapture): string {
+  const { url, date, timeMs, id, mark = "" } = capture;
+  const bytes = Buffer.from(mark, "hex").toString("latin1");
+  const own = isFormer(capture) ? formerMark(id ?? undefined, bytes.slice(4)) : bytes;
   return captureKey(archiveKey(url), timeMs ?? timeOfDate(date) ?? 0, own);
 }
 
@@ -41,20 +56,20 @@ function remove(catalogue: Catalogue, indexer: Indexer, { lastSource, captures }
   const entry = catalogue.state.journal;
   for (const capture of captures) {
     const { visit = { kind: "response" as const } } = capture;
-    const key = keyOf(capture, capture.visit === undefined);
+    const key = keyOf(capture);
     const row = catalogue.capture(key);
-    const payload = capture.visit !== undefined || capture.sha256 === null ? undefined : `sha256:${capture.sha256}`;
+    const payload = isFormer(capture) && capture.sha256 !== null ? `sha256:${capture.sha256}` : undefined;
     if (row !== undefined && !has(row, Flag.removed)) indexer.remove({ key, timeMs: 0, row }, entry);
     else indexer.enterRemovedRow(key, capture.url, visit, entry, payload);
     if (capture.isLast === true) catalogue.markDropped(halfOf(capture.sha256!), entry);
   }
 }
 
-/** Of a record that was readmitted it does not matter what it was. */
+/** By an entry of an earlier version, everything with its id comes back that such versions removed at that moment. */
 function readmit(catalogue: Catalogue, indexer: Indexer, capture: RemovedCapture): void {
-  for (const isFormer of [false, true]) {
-    const key = keyOf(capture, isFormer);
-    const row = catalogue.capture(key);
-    if (row !== undefined && has(row, Flag.removed)) indexer.readmit(key, row);
-  }
+  const key = keyOf(capture);
+  const isMeant = (each: string) =>
+    each === key || (isFormer(capture) && isFormerMark(markIn(each)) && idMarkIn(each) === idMarkIn(key));
+  for (const found of catalogue.at(urlKeyOf(key), timeOf(key)))
+    if (has(found.row, Flag.removed) && isMeant(found.key)) indexer.readmit(found.key, found.row);
 }

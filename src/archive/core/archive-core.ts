@@ -24,7 +24,10 @@ import {
 import {
   adoptedInput,
   cutSegment,
+  isOddSegment,
+  lastSegment,
   listSegments,
+  numberBehind,
   openArchive,
   RecordShelf,
   saveTail,
@@ -32,6 +35,7 @@ import {
   segmentPath,
   statAdopted,
 } from "../segments/segments.ts";
+import { tellsPlaced } from "../segments/source-record.ts";
 import { applyJournal } from "./apply-journal.ts";
 import { CatalogueFiles } from "./catalogue-files.ts";
 import { Commits } from "./commits.ts";
@@ -125,15 +129,18 @@ export class ArchiveCore implements Disposable {
     this.indexer = new Indexer(catalogue, this.shelf);
     this.commits = new Commits(this, options.commitChangeCount);
     this.catchUp();
-    const lastSegment = listSegments(disk, paths.segments).at(-1);
-    if (role === "counts" && lastSegment !== undefined && this.mayGoOn(lastSegment)) this.segment.resume(lastSegment);
+    for (const isOdd of role === "counts" ? [false, true] : []) {
+      const last = lastSegment(disk, paths.segments, isOdd);
+      if (last !== undefined && this.mayGoOn(last)) this.segment.resume(last);
+    }
     this.commits.begin();
   }
 
-  /** Whether the segment ends where the catalogue says. */
+  /** Whether the segment ends where the catalogue says, and was begun by a version that wrote as this one does. */
   private mayGoOn(number: number): boolean {
     const { end = 0, closed = false } = this.catalogue.segment(number) ?? {};
-    return !closed && this.disk.stat(segmentPath(this.paths.segments, number))!.sizeBytes === end;
+    if (closed || this.disk.stat(segmentPath(this.paths.segments, number))!.sizeBytes !== end) return false;
+    return end === 0 || this.shelf.first(number, tellsPlaced) === true;
   }
 
   private activeSegment(): ActiveSegment {
@@ -143,16 +150,15 @@ export class ArchiveCore implements Disposable {
       folder: paths.segments,
       settings,
       clock,
-      nextNumber: () => this.nextSegment(),
+      nextNumber: (isOdd: boolean) => this.nextSegment(isOdd),
       onSealed: (number: number, end: number) => this.catalogue.putSegment(number, { end }),
     };
     return new ActiveSegment(parts);
   }
 
-  nextSegment(): number {
-    let highest = listSegments(this.disk, this.paths.segments).at(-1) ?? 0;
-    for (const { number } of this.catalogue.segments()) highest = Math.max(highest, number);
-    return highest + 1;
+  nextSegment(isOdd = false): number {
+    const known = [...this.catalogue.segments()].map(({ number }) => number);
+    return numberBehind([...listSegments(this.disk, this.paths.segments), ...known], isOdd);
   }
 
   /** Enters what the journal and the segments tell and the catalogue does not. */
@@ -208,7 +214,7 @@ export class ArchiveCore implements Disposable {
     const { disk, paths, catalogue } = this;
     const path = segmentPath(paths.segments, number);
     const size = disk.stat(path)!.sizeBytes;
-    const isLast = listSegments(disk, paths.segments).at(-1) === number;
+    const isLast = lastSegment(disk, paths.segments, isOddSegment(number)) === number;
     // Afresh, nothing says what was acknowledged: then only the end of all is taken for what a crash tore.
     if (isAfresh && size > end && !(isLast && (end > 0 || size <= TORN_MAX))) {
       catalogue.putSegment(number, { end: size, closed: true });

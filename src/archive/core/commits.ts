@@ -32,7 +32,7 @@ export class Commits implements Disposable {
   private readonly parts: CommitParts;
   private readonly timeline: TimelineWriter;
   /** Where the segment stood that was written to at the last commit. */
-  private committed: ActiveSegment["position"];
+  private committed: ActiveSegment["positions"] = [];
   /** Timeline or catalogue may already lead to what was written since. */
   private isTelling = false;
   private failure: { readonly error: unknown } | undefined;
@@ -67,13 +67,13 @@ export class Commits implements Disposable {
 
   /** From here on, what is written to the segment is new. */
   begin(): void {
-    this.committed = this.parts.segment.position;
+    this.committed = this.parts.segment.positions;
   }
 
   whereDue(): void {
     const { segment, catalogue } = this.parts;
-    const end = segment.position?.end ?? 0;
-    const isMuch = Math.abs(end - (this.committed?.end ?? 0)) > COMMIT_BYTES || catalogue.changeBytes > COMMIT_BYTES;
+    const written = segment.positions.map((position, i) => (position?.end ?? 0) - (this.committed[i]?.end ?? 0));
+    const isMuch = written.some((bytes) => Math.abs(bytes) > COMMIT_BYTES) || catalogue.changeBytes > COMMIT_BYTES;
     if (isMuch || catalogue.changeCount > this.changesMax) this.commit();
   }
 
@@ -85,9 +85,10 @@ export class Commits implements Disposable {
       this.noteReadmitted();
       this.isTelling = true;
       indexer.settle(this.timeline);
-      const { position } = segment;
-      if (position !== undefined) catalogue.putSegment(position.number, { end: position.end });
-      this.committed = position;
+      const { positions } = segment;
+      for (const position of positions)
+        if (position !== undefined) catalogue.putSegment(position.number, { end: position.end });
+      this.committed = positions;
       catalogue.commit(this.timeline.commitAlone().generation);
       // Not before: until the catalogue names the new commit, readers need the one that it has named so far.
       const { isChanged, generation } = this.timeline.compactWhereWorth();

@@ -11,11 +11,13 @@ import {
   archiveKey,
   type CaptureKey,
   FIRST_MS,
-  formerMark,
   idMark,
+  idMarkIn,
+  isFormerMark,
   LAST_MS,
   markIn,
   momentKey,
+  noteMark,
   recordMark,
   timeOf,
   urlKeyOf,
@@ -37,7 +39,6 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import { latin1, Table } from "../catalogue/catalogue-keys.ts";
 import type { FoundCapture } from "../catalogue/catalogue-view.ts";
 import { factsLeft, type RemovedFacts, removedRow } from "../catalogue/removed-row.ts";
-import type { LooseRequest } from "../catalogue/request-row.ts";
 import { classOf } from "../catalogue/visit-class.ts";
 import { type RecordShelf, readable } from "../segments/segments.ts";
 import { Neighbours } from "./neighbours.ts";
@@ -94,25 +95,35 @@ export class Indexer {
     const isTaken = own !== undefined && !isSame(own.row, facts);
     const key = moment + (isTaken ? otherMarkOf(facts) : mark);
     const same = isTaken ? catalogue.found(key) : own;
-    return { key, same: same ?? this.removedBefore(moment, facts), isFirst, isTwice };
+    return { key, same: same ?? this.removedBefore(facts), isFirst, isTwice };
   }
 
-  /** One that was removed by a version that told its payload instead of its mark. */
-  private removedBefore(moment: string, facts: RecordFacts): FoundCapture | undefined {
-    const found = this.catalogue.state.journal === 0 ? undefined : this.catalogue.found(moment + formerMark(facts.id));
+  /** One that was removed by an earlier version, which told its payload and another mark, or none. */
+  private removedBefore(facts: RecordFacts): FoundCapture | undefined {
+    if (this.catalogue.state.journal === 0) return undefined;
     const { sha256 } = facts.capture!;
-    const isIt = found?.row.claim === undefined || sha256 === undefined || found.row.claim === `sha256:${sha256}`;
-    return isIt ? found : undefined;
+    const isIt = ({ key, row }: FoundCapture) =>
+      has(row, Flag.removed) &&
+      isFormerMark(markIn(key)) &&
+      idMarkIn(key) === idMark(facts.id) &&
+      (row.claim === undefined || sha256 === undefined || row.claim === `sha256:${sha256}`);
+    return this.catalogue.at(archiveKey(facts.uri), facts.timeMs ?? 0).find(isIt);
   }
 
-  /** Whether a record is one that the archive has, or has better: with its payload, instead of a revisit in its place. */
+  /**
+   * Whether the catalogue has the capture of a record, or has it better: with its payload, instead of a revisit in its
+   * place.
+   */
   isKnown(facts: RecordFacts, { same }: FoundSame): boolean {
     if (same === undefined || has(same.row, Flag.removed)) return false;
     return worthOf(same.row.kind, same.row.payload !== undefined) >= worthOf(kindOf(facts), false);
   }
 
-  /** Enters a capture, in the place of `same` where that is there; the key it has then. */
-  enter(facts: RecordFacts, entered: EnteredPlace, { key, same, isFirst }: FoundSame): CaptureKey {
+  /**
+   * Enters a capture, in the place of `same` where that is there; the key it has then. With `heals`, the record that held
+   * its payload cannot be read any more, and this one holds it from now on.
+   */
+  enter(facts: RecordFacts, entered: EnteredPlace, { key, same, isFirst }: FoundSame, heals = false): CaptureKey {
     const urlKey = archiveKey(facts.uri);
     const loose = requestsOf(this.catalogue, urlKey, facts);
     const request = joinRequests(joinRequests(entered.request, loose), same?.row.request);
@@ -122,8 +133,8 @@ export class Indexer {
     if (same !== undefined) this.catalogue.markLoose(same.row.place.segment);
     if (facts.capture!.sha256 === undefined) this.resolve(key, facts);
     else if (entered.kind === "replaced") this.payloads.claimFor(facts, row.payload!);
-    else if (isHolder(row)) this.payloads.hold(facts, row.payload!, entered.place);
-    if (this.catalogue.isAsked(markIn(key).slice(0, 4))) this.catalogue.addById(markIn(key).slice(0, 4), key);
+    else if (isHolder(row)) this.payloads.hold(facts, row.payload!, entered.place, heals);
+    if (this.catalogue.isAsked(idMarkIn(key))) this.catalogue.addById(idMarkIn(key), key);
     return key;
   }
 
@@ -188,20 +199,9 @@ export class Indexer {
   enterRequest(note: RecordFacts): void {
     const loose = looseRequest(note);
     if (loose === undefined) return;
-    this.catalogue.addRequest(loose);
-    for (const found of this.answersTo(loose)) this.answer(found, loose);
-  }
-
-  /** Whether a record is a request that tells something of a capture that was not known. */
-  isNews(note: RecordFacts): boolean {
-    const loose = looseRequest(note);
-    if (loose === undefined) return false;
-    return this.answersTo(loose).some(({ row }) => !isSameRequest(joinRequests(row.request, loose), row.request));
-  }
-
-  private answersTo(loose: LooseRequest): FoundCapture[] {
+    this.catalogue.addRequest(loose, noteMark(note));
     const captures = this.catalogue.visits(archiveKey(loose.uri), FIRST_MS, LAST_MS);
-    return [...answersTo(this.catalogue, captures, loose, this.naming)];
+    for (const found of [...answersTo(this.catalogue, captures, loose, this.naming)]) this.answer(found, loose);
   }
 
   /** The only way in which captures change: whoever depends on it is looked at again. */
@@ -211,7 +211,7 @@ export class Indexer {
     catalogue.putCapture(key, before, row);
     if (catalogue.state.waiting > 0) {
       this.wake(Table.waiting, waitForSecond(urlKeyOf(key), timeOf(key)));
-      this.wake(Table.waiting, waitForId(markIn(key).slice(0, 4)));
+      this.wake(Table.waiting, waitForId(idMarkIn(key)));
     }
     if (catalogue.state.headless === 0) return;
     for (const payload of [before?.payload, row?.payload]) {
@@ -258,7 +258,7 @@ export class Indexer {
     const marks = this.asked;
     this.asked = new Set();
     for (const { key } of this.catalogue.allCaptures()) {
-      const mark = markIn(key).slice(0, 4);
+      const mark = idMarkIn(key);
       if (!marks.has(mark)) continue;
       this.catalogue.addById(mark, key);
       this.wake(Table.waiting, waitForId(mark));

@@ -16,17 +16,17 @@ export class Payloads {
     this.woken = woken;
   }
 
-  /** A capture has this payload, and its record holds it. */
-  hold(facts: RecordFacts, payload: Payload, place: RecordPlace): void {
-    this.enter(facts, payload, place, true);
+  /** A capture has this payload, and its record holds it; with `heals`, whatever record held it before. */
+  hold(facts: RecordFacts, payload: Payload, place: RecordPlace, heals: boolean): void {
+    this.enter(facts, payload, place, true, heals);
   }
 
   /** The record holds this payload, though its capture was removed. */
   offer(facts: RecordFacts, payload: Payload, place: RecordPlace): void {
-    this.enter(facts, payload, place, false);
+    this.enter(facts, payload, place, false, false);
   }
 
-  private enter(facts: RecordFacts, payload: Payload, place: RecordPlace, isHeld: boolean): void {
+  private enter(facts: RecordFacts, payload: Payload, place: RecordPlace, isHeld: boolean, heals: boolean): void {
     const { catalogue } = this;
     const capture = facts.capture!;
     const { sha256, sha1, size: payloadSize } = payload;
@@ -37,7 +37,7 @@ export class Payloads {
     const wasHeld = there?.isHeld === true || other?.isHeld === true;
     const isReferable = mayBeReferredTo(facts);
     // One that can be referred to is better than one that cannot.
-    if (there === undefined || (!there.isReferable && isReferable)) {
+    if (there === undefined || heals || (!there.isReferable && isReferable)) {
       const digestRest = sha256.subarray(DIGEST_HALF);
       const row = { place, payloadSize, digestRest, sha1, isReferable, isHeld: isHeld || there?.isHeld === true };
       catalogue.putOriginal(digest, framing, there, row, other !== undefined);

@@ -1,10 +1,19 @@
 /** What requests tell of the captures that answer them. Obeys docs/lifespans.md, "Requests". */
 import type { RecordFacts } from "../../pipeline/index.ts";
-import { type CaptureKey, idMark, markIn, waitForRequest } from "../catalogue/capture-key.ts";
+import {
+  archiveKey,
+  type CaptureKey,
+  FIRST_MS,
+  idMark,
+  idMarkIn,
+  LAST_MS,
+  waitForRequest,
+} from "../catalogue/capture-key.ts";
 import { Flag, has, type RowRequest } from "../catalogue/capture-row.ts";
 import { Table } from "../catalogue/catalogue-keys.ts";
 import type { CatalogueView, FoundCapture } from "../catalogue/catalogue-view.ts";
 import type { LooseRequest } from "../catalogue/request-row.ts";
+import { isNamedWith, type Named, NEAR_MS } from "../segments/companions.ts";
 
 /** Of two requests for one capture: GET wins, then the first in the alphabet. */
 export function joinRequests(one: RowRequest | undefined, other: RowRequest | undefined): RowRequest | undefined {
@@ -25,9 +34,10 @@ export function isSameRequest(one: RowRequest | undefined, other: RowRequest | u
   );
 }
 
-/** What a request that stands beside a capture tells of it; absent where it is of another URI. */
-export function requestFor(capture: Pick<RecordFacts, "uri">, note: RecordFacts): RowRequest | undefined {
-  return note.request === undefined || note.uri !== capture.uri ? undefined : requestIn(note);
+/** What a request that stands beside a capture tells of it; absent where neither names the other, or the URI is another. */
+export function requestFor(capture: Named, note: RecordFacts): RowRequest | undefined {
+  const isOf = note.request !== undefined && note.uri === capture.uri && isNamedWith(note, capture);
+  return isOf ? requestIn(note) : undefined;
 }
 
 function requestIn({ request }: RecordFacts): RowRequest {
@@ -40,6 +50,24 @@ export function looseRequest(note: RecordFacts): LooseRequest | undefined {
   const { request, id, uri } = note;
   if (request === undefined || id === undefined || uri === undefined) return undefined;
   return { ...requestIn(note), id, uri, with: note.with ?? [] };
+}
+
+/**
+ * Whether a record that stands by itself belongs to a capture that was removed, and to none that is there: one that it
+ * names, or, where it names none, of its URI and about its time.
+ */
+export function isOfRemoved(catalogue: CatalogueView, note: RecordFacts): boolean {
+  const { uri, with: names, timeMs = 0 } = note;
+  if (uri === undefined || catalogue.state.journal === 0) return false;
+  const marks = names?.map(idMark);
+  const [from, to] = marks === undefined ? [timeMs - NEAR_MS, timeMs + NEAR_MS] : [FIRST_MS, LAST_MS];
+  let isRemoved = false;
+  for (const { key, row } of catalogue.visits(archiveKey(uri), from, to)) {
+    if (row.url !== uri || marks?.includes(idMarkIn(key)) === false) continue;
+    if (!has(row, Flag.removed)) return false;
+    isRemoved = true;
+  }
+  return isRemoved;
 }
 
 /** What the requests that stand by themselves tell of a capture that has come. */
@@ -65,8 +93,7 @@ export function* answersTo(
   for (const found of captures) {
     const { key, row } = found;
     if (row.url !== loose.uri) continue;
-    const mark = markIn(key);
-    const isNamed = marks.some((each) => mark.startsWith(each));
+    const isNamed = marks.includes(idMarkIn(key));
     // What a removed capture named is not known any more.
     const isNaming = () =>
       !has(row, Flag.removed) && (naming.get(key)?.includes(loose.id) ?? catalogue.isListed(Table.waiting, wait, key));

@@ -3,12 +3,13 @@
  * when everything is made anew. Records that stand right around a capture and belong to it are noted with it.
  */
 import type { RecordFacts } from "../../pipeline/index.ts";
-import { type CaptureKey, noteHash } from "../catalogue/capture-key.ts";
+import { type CaptureKey, noteMark } from "../catalogue/capture-key.ts";
 import { type CaptureRow, Flag, halfOf, has, type RecordPlace } from "../catalogue/capture-row.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { ArchiveSettings } from "../segments/archive-folder.ts";
 import { belongsTo } from "../segments/companions.ts";
 import type { RecordShelf } from "../segments/segments.ts";
-import { sourceIn, sourceNumberOf } from "../segments/source-record.ts";
+import { sourceIn, sourceNumberOf, tellsPlaced } from "../segments/source-record.ts";
 import { type Indexer } from "./indexer.ts";
 import { kindOf } from "./own-row.ts";
 import { joinRequests, requestFor } from "./requests.ts";
@@ -20,7 +21,11 @@ export interface EntryCounts {
   damaged: number;
 }
 
+/** Records that may belong to a capture that is still to come. */
+export const HELD_MAX = 64;
+
 export interface EntryParts {
+  readonly settings: ArchiveSettings;
   readonly catalogue: Catalogue;
   readonly indexer: Indexer;
   readonly shelf: RecordShelf;
@@ -33,8 +38,11 @@ export class SegmentEntry {
   private readonly catalogue: Catalogue;
   private readonly indexer: Indexer;
   private readonly shelf: RecordShelf;
+  private readonly archiveId: string;
   private readonly segment: number;
   private source: number;
+  /** Whether records about sources say where they lie; known when the first one has come. */
+  private isPlaced: boolean | undefined;
   /** Records that are no captures, right before what comes next. */
   private held: RecordFacts[] = [];
   private last: { readonly named: RecordFacts; readonly key: CaptureKey; end: number } | undefined;
@@ -43,6 +51,7 @@ export class SegmentEntry {
     this.catalogue = parts.catalogue;
     this.indexer = parts.indexer;
     this.shelf = parts.shelf;
+    this.archiveId = parts.settings.id;
     this.segment = segment;
     this.source = source;
   }
@@ -64,7 +73,7 @@ export class SegmentEntry {
   }
 
   private takeNote(facts: RecordFacts): void {
-    if (sourceNumberOf(facts.uri) !== undefined) this.takeSource(facts);
+    if (sourceNumberOf(facts.uri) !== undefined && this.takeSource(facts)) return;
     const { last } = this;
     if (last !== undefined && last.end === facts.offset && belongsTo(facts, last.named)) {
       const length = facts.length ?? 0;
@@ -73,13 +82,22 @@ export class SegmentEntry {
       return;
     }
     this.held.push(facts);
+    if (this.held.length > HELD_MAX) this.enterNote(this.held.shift()!);
   }
 
-  private takeSource({ offset, length = 0, inner = 0 }: RecordFacts): void {
-    const source = this.shelf.read({ segment: this.segment, offset, length, inner }, sourceIn);
-    if (source === undefined) return;
+  /** Whether it is a record of ours about where the following ones come from. In a file of others there is none. */
+  private takeSource({ offset, length = 0, inner = 0 }: RecordFacts): boolean {
+    const { catalogue, shelf, segment, archiveId } = this;
+    if (catalogue.segment(segment)?.adopted !== undefined) return false;
+    this.isPlaced ??= shelf.first(segment, tellsPlaced) === true;
+    const isPlaced = this.isPlaced;
+    const source = shelf.read({ segment, offset, length, inner }, (record) =>
+      sourceIn(record, { archiveId, segment, offset }, isPlaced),
+    );
+    if (source === undefined) return false;
     this.source = source.number;
-    this.catalogue.putSource(source.number, source.row);
+    catalogue.putSource(source.number, source.row);
+    return true;
   }
 
   private takeCapture(facts: RecordFacts): void {
@@ -124,7 +142,7 @@ export class SegmentEntry {
   }
 
   private enterNote(note: RecordFacts): void {
-    this.catalogue.addNote(noteHash(note.id ?? ""));
+    this.catalogue.addNote(noteMark(note));
     this.indexer.enterRequest(note);
   }
 }

@@ -2,10 +2,23 @@
 import type { RecordFacts } from "../../pipeline/index.ts";
 
 /** What records name each other by. */
-export type Named = Pick<RecordFacts, "id" | "with">;
+export type Named = Pick<RecordFacts, "id" | "with" | "uri" | "timeMs">;
+
+/** Records of one visit that do not name each other are written about the same time. */
+export const NEAR_MS = 60_000;
 
 /** One of them names the other; which one depends on who wrote them, and in which order. */
-export function belongsTo(note: Named, capture: Named): boolean {
+export function isNamedWith(note: Named, capture: Named): boolean {
   if (capture.id !== undefined && note.with?.includes(capture.id) === true) return true;
   return note.id !== undefined && capture.with?.includes(note.id) === true;
+}
+
+/**
+ * Whether a record that stands beside a capture belongs to it: one names the other; or neither names any, as some crawlers
+ * write them, and they are of one URI and about one time.
+ */
+export function belongsTo(note: Named, capture: Named): boolean {
+  if (isNamedWith(note, capture)) return true;
+  if (note.with !== undefined || capture.with !== undefined || note.uri === undefined) return false;
+  return note.uri === capture.uri && Math.abs((note.timeMs ?? 0) - (capture.timeMs ?? 0)) <= NEAR_MS;
 }

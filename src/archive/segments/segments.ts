@@ -2,7 +2,17 @@
 import { join } from "node:path";
 import { ArchiveError, formatPlace, isDamage, type Warning } from "../../base/index.ts";
 import { createDurably, type Disk, type DiskFile, type FileStat } from "../../disk/index.ts";
-import { arcId, damageOf, detectCompression, type Input, openInput, splitName } from "../../pipeline/index.ts";
+import {
+  arcId,
+  damageOf,
+  detectCompression,
+  factsOf,
+  type Input,
+  openInput,
+  type RecordFacts,
+  readFacts,
+  splitName,
+} from "../../pipeline/index.ts";
 import {
   type AsyncByteSource,
   type ByteSource,
@@ -19,19 +29,40 @@ import {
 import type { RecordPlace } from "../catalogue/capture-row.ts";
 import type { SegmentRow } from "../catalogue/catalogue-view.ts";
 
-const NAME = /^(\d{6,})\.warc\.gz$/;
+const NAME = /^(\d{6,})(\.odd)?\.warc\.gz$/;
+
+/** Segments of records at which other readers stop have numbers above this, and are called by what is above it. */
+const ODD_SEGMENTS = 2 ** 30;
+
+export function isOddSegment(number: number): boolean {
+  return number > ODD_SEGMENTS;
+}
 
 export function segmentPath(folder: string, number: number): string {
-  return join(folder, `${String(number).padStart(6, "0")}.warc.gz`);
+  const isOdd = isOddSegment(number);
+  const digits = String(isOdd ? number - ODD_SEGMENTS : number).padStart(6, "0");
+  return join(folder, `${digits}${isOdd ? ".odd" : ""}.warc.gz`);
 }
 
 /** The numbers of our own segments, in order. */
 export function listSegments(disk: Disk, folder: string): number[] {
   const numbers = disk.list(folder).flatMap(({ name }) => {
-    const number = NAME.exec(name)?.[1];
-    return number === undefined ? [] : [Number(number)];
+    const [, number, odd] = NAME.exec(name) ?? [];
+    return number === undefined ? [] : [Number(number) + (odd === undefined ? 0 : ODD_SEGMENTS)];
   });
   return numbers.sort((one, other) => one - other);
+}
+
+/** The last segment of a kind, which is the one that is written to; absent where there is none. */
+export function lastSegment(disk: Disk, folder: string, isOdd: boolean): number | undefined {
+  return listSegments(disk, folder).findLast((number) => isOddSegment(number) === isOdd);
+}
+
+/** The number of a segment of that kind behind all of these. */
+export function numberBehind(numbers: Iterable<number>, isOdd: boolean): number {
+  let highest = isOdd ? ODD_SEGMENTS : 0;
+  for (const number of numbers) if (isOddSegment(number) === isOdd) highest = Math.max(highest, number);
+  return highest + 1;
 }
 
 /** A segment of our own as an input. */
@@ -201,6 +232,29 @@ export class RecordShelf implements Disposable {
     return isAdopted ? readRecordOfOthers(segment, place, use) : readRecord(segment, place, use);
   }
 
+  /** What the first record of a segment tells; absent where it cannot be read. */
+  first<T>(segment: number, tell: (record: WarcRecord) => T): T | undefined {
+    return readable(() => this.read({ segment, offset: 0, length: 0, inner: 0 }, tell));
+  }
+
+  /** A record with those that lie beside it, one after the other; one that shares its member comes alone. */
+  *facts({ place, before, after }: { place: RecordPlace; before: number; after: number }): Generator<RecordFacts> {
+    const { segment, offset, length } = place;
+    const name = this.nameOf(segment).replace(/^.*[/!]/, "");
+    const { source, compression } = this.segment(segment, endOf(place) + after);
+    if (length === 0 || compression === "zstd") {
+      yield this.read(place, (record) => factsOf(record, name, () => {}));
+      return;
+    }
+    const range = rangeSource(source, offset - before, before + length + after);
+    const reader = new WarcReader(range, { onWarning: () => {} });
+    try {
+      yield* readFacts(reader, name);
+    } finally {
+      reader.close();
+    }
+  }
+
   /** The record's id, without brackets; of an ARC record the one that it gets when it is converted. */
   idOf(place: RecordPlace): string | undefined {
     const name = this.nameOf(place.segment).replace(/^.*[/!]/, "");
@@ -313,6 +367,8 @@ export class SegmentWriter implements Disposable {
   private readonly buffer = Buffer.allocUnsafeSlow(BUFFER_SIZE);
   private buffered = 0;
   private flushed: number;
+  /** Nothing was written since the last sync. */
+  private isSynced = true;
 
   constructor(disk: Disk, folder: string, number: number) {
     const path = segmentPath(folder, number);
@@ -334,6 +390,7 @@ export class SegmentWriter implements Disposable {
 
   write(bytes: Uint8Array): void {
     if (this.buffered + bytes.length > BUFFER_SIZE) this.flush();
+    this.isSynced = false;
     if (bytes.length >= BUFFER_SIZE) {
       this.file.write(bytes, this.flushed);
       this.flushed += bytes.length;
@@ -353,12 +410,15 @@ export class SegmentWriter implements Disposable {
 
   /** What was written is durable when this returns. */
   sync(): void {
+    if (this.isSynced) return;
     this.flush();
     this.file.sync();
+    this.isSynced = true;
   }
 
   /** Takes back what was written behind this position. */
   cut(end: number): void {
+    this.isSynced = false;
     // A write that failed may have left some of its bytes.
     this.flushed = Math.min(this.flushed, end);
     this.buffered = end - this.flushed;
