@@ -1,9 +1,9 @@
 import { join, resolve, sep } from "node:path";
 import { type AddReport, type AdoptReport, ArchiveWriter } from "../archive/index.ts";
-import { ArchiveError, isDamage, type Warning } from "../base/index.ts";
+import { ArchiveError, type ErrorCode, isDamage, type Warning } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
 import { nodeDisk, readStandardInput, type ScratchFolder, scratchFolder, writeStandardOutput } from "../disk/index.ts";
-import { damageOf, type Input, type SkippedInput, STANDARD_INPUT, usefulThreads } from "../pipeline/index.ts";
+import { type Input, type SkippedInput, STANDARD_INPUT, usefulThreads } from "../pipeline/index.ts";
 import { ARCHIVE_OPTION, archiveFolder } from "./archive-option.ts";
 import { type Arguments, type Command, type OptionSpecs, parseCount, requireFiles } from "./command.ts";
 import { POLICY_OPTIONS, parsePolicy } from "./dedup.ts";
@@ -25,8 +25,9 @@ export const add: Command = {
   usage: "FILE… [--archive DIR]",
   details: `Makes the archive where there is none. A capture whose content is new is kept as it is, compressed bytes included;
 one whose content the archive has, of whatever URL and time, becomes a revisit record. Requests and metadata stay
-beside their captures. Files may come in any order. What the archive has already is passed over, so adding a file
-again changes nothing, and after an interruption the same command goes on. - is standard input.
+beside their captures. Files may come in any order. A record is skipped only if the archive has that very record and
+it can be read, so adding a file again completes what an interruption left and repairs what has rotted. Before a
+duplicate becomes a revisit, its original is read once and compared by its digest. - is standard input.
 
 With --adopt nothing is copied: the files stay where they are and become part of the archive, which reads from them and
 lets later captures refer to them. They must not be changed; holotype doctor tells if they were, or are gone. After
@@ -36,9 +37,10 @@ they were moved, adopt them in their new place: what has the same name, size and
     ...ADD_POLICY_OPTIONS,
     adopt: { type: "boolean", help: "leave the files where they are, and enter what is in them" },
     readmit: { type: "boolean", help: "take back captures that were removed from the archive" },
+    "trust-originals": { type: "boolean", help: "do not read originals before duplicates become revisits (faster)" },
     threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core, fewer for little)" },
   },
-  exits: "3 inputs skipped or records damaged · 20 no input is there · 21 another writer is there · 24 no space",
+  exits: "3 something was skipped, guessed or lost · 20 no input found · 21 another process is writing · 24 no space",
   examples: [
     "holotype add samples --archive /tmp/cabinet",
     "holotype add samples --adopt --archive /tmp/adopted && holotype stats --archive /tmp/adopted",
@@ -47,7 +49,7 @@ they were moved, adopt them in their new place: what has the same name, size and
     const files = requireFiles(add, args);
     const threads = args.text("threads");
     const policy = parseAddPolicy(args);
-    const [json, adopt] = [args.flag("json"), args.flag("adopt")];
+    const [json, adopt, trustOriginals] = [args.flag("json"), args.flag("adopt"), args.flag("trust-originals")];
     using talk = new AddTalk(json);
     using spool = new Spool();
     const folder = archiveFolder(args);
@@ -62,7 +64,7 @@ they were moved, adopt them in their new place: what has the same name, size and
     await using writer = ArchiveWriter.open(nodeDisk, folder, { create: true, onWarning: talk.warn });
     const report = adopt
       ? await writer.adopt(inputs, options)
-      : await writer.add(inputs, { ...options, policy, readmit: args.flag("readmit") });
+      : await writer.add(inputs, { ...options, policy, readmit: args.flag("readmit"), trustOriginals });
     talk.clear();
     const { skipped } = talk;
     writeStandardOutput(json ? `${JSON.stringify(toJson(folder, report, skipped))}\n` : format(report, skipped));
@@ -77,6 +79,23 @@ function parseAddPolicy(args: Arguments): Policy {
     ...(args.flag("same-site") ? { sameSite: true } : {}),
   };
 }
+
+/** Something could not be read, or it was guessed where a record begins or ends. */
+const LOST_OR_GUESSED = new Set<ErrorCode>([
+  "HT_GARBAGE",
+  "HT_GZIP_CHECKSUM",
+  "HT_GZIP_DATA",
+  "HT_GZIP_HEADER",
+  "HT_GZIP_TRUNCATED",
+  "HT_RECORD_HEADER_SIZE",
+  "HT_RECORD_LENGTH",
+  "HT_RECORD_TRUNCATED",
+  "HT_ZIP_DATA",
+  "HT_ZSTD_CHECKSUM",
+  "HT_ZSTD_DATA",
+  "HT_ZSTD_DICTIONARY",
+  "HT_ZSTD_TRUNCATED",
+]);
 
 /** Tells what happens while it happens. */
 class AddTalk implements Disposable {
@@ -101,7 +120,7 @@ class AddTalk implements Disposable {
 
   readonly warn = (warning: Warning): void => {
     if (!isDamage(warning)) return;
-    if (damageOf([warning]) !== undefined) this.damage++;
+    if (LOST_OR_GUESSED.has(warning.code)) this.damage++;
     this.line.clear();
     this.warnings.tell(warning);
   };
@@ -168,8 +187,10 @@ function toJson(archive: string, report: AddReport | AdoptReport, skipped: numbe
 
 function format(report: AddReport | AdoptReport, skipped: number): string {
   const { captures, known, removed, damaged } = report;
+  const healed = "healed" in report ? report.healed : 0;
   const passed = [
     ...(known > 0 ? [`${formatNumber(known)} known`] : []),
+    ...(healed > 0 ? [`${formatNumber(healed)} healed`] : []),
     ...(removed > 0 ? [`${formatNumber(removed)} removed before`] : []),
   ];
   const rows: [string, string][] = [

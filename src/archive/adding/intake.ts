@@ -178,6 +178,7 @@ export class Intake implements Disposable {
     const heals = fate.kind === "kept" && fate.heals === true;
     const wasKnown = this.core.indexer.isKnown(facts, found);
     const key = this.core.indexer.enter(facts, entered, found, heals);
+    for (const note of companions) this.core.indexer.enterBeside(note, facts);
     this.last = { named: facts, key, segment: place.segment, end: place.offset + place.length };
     if (wasKnown) this.counts.healed++;
     else this.count(facts, hit);
@@ -343,6 +344,7 @@ export class Intake implements Disposable {
       const place = this.attempt(facts, () => this.keep(facts, true, isOdd));
       if (place === undefined) return;
       this.core.indexer.extend(last.key, place.length, requestFor(last.named, facts));
+      this.core.indexer.enterBeside(facts, last.named);
       last.end += place.length;
       return;
     }

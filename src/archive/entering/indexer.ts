@@ -40,6 +40,7 @@ import { latin1, Table } from "../catalogue/catalogue-keys.ts";
 import type { FoundCapture } from "../catalogue/catalogue-view.ts";
 import { factsLeft, type RemovedFacts, removedRow } from "../catalogue/removed-row.ts";
 import { classOf } from "../catalogue/visit-class.ts";
+import { isNamedWith } from "../segments/companions.ts";
 import { type RecordShelf, readable } from "../segments/segments.ts";
 import { Neighbours } from "./neighbours.ts";
 import { type Asking, Originals, type Resolution } from "./originals.ts";
@@ -202,6 +203,11 @@ export class Indexer {
     this.catalogue.addRequest(loose, noteMark(note));
     const captures = this.catalogue.visits(archiveKey(loose.uri), FIRST_MS, LAST_MS);
     for (const found of [...answersTo(this.catalogue, captures, loose, this.naming)]) this.answer(found, loose);
+  }
+
+  /** The same for one that stands beside a capture: if neither names the other, another capture may name it. */
+  enterBeside(note: RecordFacts, capture: RecordFacts): void {
+    if (!isNamedWith(note, capture)) this.enterRequest(note);
   }
 
   /** The only way in which captures change: whoever depends on it is looked at again. */

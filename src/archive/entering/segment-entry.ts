@@ -78,6 +78,7 @@ export class SegmentEntry {
     if (last !== undefined && last.end === facts.offset && belongsTo(facts, last.named)) {
       const length = facts.length ?? 0;
       this.indexer.extend(last.key, length, requestFor(last.named, facts));
+      this.indexer.enterBeside(facts, last.named);
       last.end += length;
       return;
     }
@@ -120,6 +121,7 @@ export class SegmentEntry {
       const request = beside.map((note) => requestFor(facts, note)).reduce(joinRequests, undefined);
       const entered = { kind: kindOf(facts), place, before, source: this.source, request };
       const key = this.indexer.enter(facts, entered, found);
+      for (const note of beside) this.indexer.enterBeside(note, facts);
       this.last = { named: facts, key, end: offset + length };
       this.counts.captures++;
     }
