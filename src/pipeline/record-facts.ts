@@ -7,7 +7,6 @@ import {
   createHasher,
   type Digest,
   type DigestAlgorithm,
-  type ErrorCode,
   formatDigest,
   parseDigest,
   shortHash,
@@ -139,15 +138,23 @@ class LateFacts {
     if (facts.damaged === "cut" || record.warnings.length === 0) return facts;
     // Those of the next one may be among them by now.
     const own = record.warnings.filter(({ offset }) => offset === facts.offset);
-    const odd = facts.odd === true || own.some(({ code }) => ODD.has(code)) ? true : undefined;
+    const odd = facts.odd === true || own.some(({ code }) => code === "HT_RECORD_SEPARATOR") ? true : undefined;
     return { ...facts, damaged: damageOf(own), odd };
   }
 }
 
-/** Where lines end otherwise, a line has no colon, or something else stands between records, other readers stop. */
-const ODD = new Set<ErrorCode>(["HT_LINE_ENDING", "HT_RECORD_HEADER", "HT_RECORD_SEPARATOR"]);
-/** Versions that every reader takes. */
-const VERSIONS = new Set(["WARC/1.0", "WARC/1.1"]);
+/**
+ * A header that npm warcio, Python warcio, FastWARC and jwarc all read: tried with each of them. A version, lines of names
+ * and values that may be folded, and one Content-Length, which one of them finds in this spelling only.
+ */
+const ORDINARY =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for.
+  /^WARC\/1\.[01]\r\n(?:[!#$%&'*+\-.^`|~\w]+:[^\x00-\x08\x0a-\x1f\x7f]*\r\n(?:[ \t][^\x00-\x08\x0a-\x1f\x7f]*\r\n)*)*\r\n$/;
+
+function isOrdinary(head: string): boolean {
+  const at = head.indexOf("\nContent-Length:");
+  return at >= 0 && ORDINARY.test(head) && head.toLowerCase().lastIndexOf("\ncontent-length:") === at;
+}
 
 export interface FactsOptions {
   /** See `SeenPayloads`: what a revisit would need is found out of records whose payloads are among them. Else of none. */
@@ -215,7 +222,7 @@ export function factsOf(
     damaged: damageOf(record.warnings),
     blockSize: arc !== undefined || record.headers.get("content-length") === String(blockSize) ? undefined : blockSize,
     block: note?.block,
-    odd: arc === undefined && !VERSIONS.has(record.version) ? true : undefined,
+    odd: arc === undefined && !isOrdinary(record.headers.text) ? true : undefined,
     capture,
     request: note?.request,
   };
