@@ -11,6 +11,7 @@ import {
   type Warning,
 } from "../base/index.ts";
 import {
+  decodeText,
   type Framing,
   judgeDigest,
   mediaType,
@@ -98,6 +99,8 @@ export interface RecordFacts {
   /** Of an ARC record: the one it gets when it is converted. */
   readonly id?: string | undefined;
   readonly uri?: string | undefined;
+  /** What earlier versions took for the URI, where its bytes are not UTF-8: they read them as Latin-1. */
+  readonly formerUri?: string | undefined;
   /** As the record has it. */
   readonly date?: string | undefined;
   readonly timeMs?: number | undefined;
@@ -186,6 +189,7 @@ export function factsOf(
   const isConcurrent = record.headers.get("warc-concurrent-to") !== undefined;
   const concurrent = isConcurrent ? record.headers.all("warc-concurrent-to") : [];
   const companions = capture === undefined ? [...concurrent, ...refersTo(record)] : concurrent;
+  const { uri } = record;
   return {
     offset,
     length: record.length,
@@ -195,7 +199,8 @@ export function factsOf(
     isArc: arc === undefined ? undefined : true,
     id: arc === undefined ? record.id : unbracket(arcId(name, record)),
     // As it becomes when it is converted.
-    uri: arc === undefined || record.uri === undefined ? record.uri : cleanUri(record.uri),
+    uri: arc === undefined || uri === undefined ? uri : cleanUri(uri),
+    formerUri: formerUriOf(record, uri),
     date: record.dateText,
     timeMs: record.timeMs,
     with: namesIn(companions),
@@ -204,6 +209,13 @@ export function factsOf(
     capture,
     request: request?.request,
   };
+}
+
+function formerUriOf({ arc, headers }: WarcRecord, uri: string | undefined): string | undefined {
+  if (uri?.includes("%") !== true) return undefined;
+  const former = arc === undefined ? unbracket(headers.get("warc-target-uri"))! : decodeText(arc.url);
+  if (former === uri) return undefined;
+  return arc === undefined ? former : cleanUri(former);
 }
 
 function requestOf(record: WarcRecord): { readonly request: RequestFacts | undefined; readonly blockSize: number } {
@@ -353,7 +365,7 @@ function httpFacts(record: WarcRecord, http: ReturnType<typeof parseHttpHead>): 
   return {
     status,
     mime: mediaType(headers.get("content-type")),
-    location: status !== undefined && status >= 300 && status < 400 ? headers.get("location") : undefined,
+    location: status !== undefined && status >= 300 && status < 400 ? headers.uri("location") : undefined,
     head: shortHash(http.text.trimEnd()),
     etag: tagOf(headers.get("etag")),
     lastModified: hashOf(headers.get("last-modified")),

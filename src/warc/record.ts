@@ -4,7 +4,7 @@
  */
 import { ArchiveError, formatIso, parseIso, parseTimestamp, type Warning } from "../base/index.ts";
 import type { ArcLine } from "./arc-line.ts";
-import { decodeText, type FieldBlock } from "./field-block.ts";
+import { decodeUri, type FieldBlock } from "./field-block.ts";
 
 /** The reader's side of a record: what the body is read from. */
 export interface RecordSource {
@@ -138,8 +138,9 @@ export class WarcRecord {
     return unbracket(this.headers.get("warc-record-id"));
   }
 
+  /** Bytes of it that are not UTF-8 are escaped. */
   get uri(): string | undefined {
-    return this.arc === undefined ? unbracket(this.headers.get("warc-target-uri")) : decodeText(this.arc.url);
+    return this.arc === undefined ? unbracket(this.headers.uri("warc-target-uri")) : decodeUri(this.arc.url);
   }
 
   /** The date as the record has it, in the WARC form for ARC records whose date can be read. */
@@ -201,7 +202,7 @@ function holdsHttp(type: string, blockType: string, uri: string | undefined): bo
 /** What `isHttp` says of a WARC record, from its header alone. */
 export function headSaysHttp(headers: FieldBlock): boolean {
   const type = (headers.get("warc-type") ?? "").toLowerCase();
-  return holdsHttp(type, blockTypeOf(headers), unbracket(headers.get("warc-target-uri")));
+  return holdsHttp(type, blockTypeOf(headers), unbracket(headers.uri("warc-target-uri")));
 }
 
 function arcType(arc: ArcLine): string {

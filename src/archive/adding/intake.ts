@@ -185,9 +185,9 @@ export class Intake implements Disposable {
     const found = indexer.find(facts);
     const { same } = found;
     if (!readmit || same === undefined || !has(same.row, Flag.removed)) return found;
-    const { uri, date, id, capture } = facts;
+    const { date, id, capture } = facts;
     const mark = Buffer.from(markIn(same.key), "latin1").toString("hex");
-    commits.readmit({ url: uri ?? "", date: date ?? "", sha256: capture!.sha256 ?? null, id: id ?? null, mark });
+    commits.readmit({ url: same.row.url, date: date ?? "", sha256: capture!.sha256 ?? null, id: id ?? null, mark });
     indexer.readmit(same.key, same.row);
     return { ...found, same: undefined };
   }

@@ -41,7 +41,7 @@ export class OriginalReferences {
   private read(place: RecordPlace) {
     const head = this.shelf.head(place);
     const field = (name: string) => head?.headers.get(name);
-    const uri = unbracket(field("warc-target-uri"));
+    const uri = unbracket(head?.headers.uri("warc-target-uri"));
     if (uri !== undefined) {
       const [date, payloadDigest] = [field("warc-date"), field("warc-payload-digest")];
       return { uri, date, id: unbracket(field("warc-record-id")), payloadDigest };
