@@ -122,8 +122,9 @@ export interface Warning {
   readonly offset: number;
 }
 
+/** Whether it is more than a note: something is missing, or may be wrong. */
 export function isDamage(warning: Warning): boolean {
-  return ERROR_TABLE[warning.code].kind === "damage";
+  return ERROR_TABLE[warning.code].kind !== "note";
 }
 
 const SYSTEM_CODES: Readonly<Record<string, ErrorCode>> = {

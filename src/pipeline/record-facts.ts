@@ -94,6 +94,8 @@ export interface RecordFacts {
   /** Absent where the record shares its member with others. */
   readonly length?: number | undefined;
   readonly inner?: number | undefined;
+  /** See `WarcRecord`: by this, what is read again is known to be what the facts are of. */
+  readonly checksum?: number | undefined;
   readonly type: string;
   readonly isArc?: boolean | undefined;
   /** Of an ARC record: the one it gets when it is converted. */
@@ -194,6 +196,7 @@ export function factsOf(
     offset,
     length: record.length,
     inner,
+    checksum: record.checksum,
     // An ARC record is what it becomes as WARC.
     type: arc !== undefined && type === "response" && found?.isHttp === false ? "resource" : type,
     isArc: arc === undefined ? undefined : true,

@@ -15,6 +15,7 @@ export interface RecordSource {
   contentOf?(record: WarcRecord): Buffer | undefined;
   rawOf(record: WarcRecord): Uint8Array | undefined;
   endOf(record: WarcRecord): number | undefined;
+  checksumOf?(record: WarcRecord): number | undefined;
 }
 
 const BRACKETS = /^<(.*)>$/s;
@@ -85,6 +86,14 @@ export class WarcRecord {
   /** The record as it lies in the file, compressed or not; absent where it did not fit in the window. */
   get raw(): Uint8Array | undefined {
     return this.source.rawOf(this);
+  }
+
+  /**
+   * The CRC-32 of the record as it lies in the file, of the very bytes that were read. Absent where `length` is, and where
+   * the reader had to go back.
+   */
+  get checksum(): number | undefined {
+    return this.length === undefined ? undefined : this.source.checksumOf?.(this);
   }
 
   /** The next piece of the body, absent at its end. A piece is valid until the next call. */

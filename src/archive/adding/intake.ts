@@ -142,14 +142,16 @@ export class Intake implements Disposable {
       if (!(error instanceof ArchiveError) || !this.isOfRecord(error)) throw error;
       if (before !== undefined) segment.undo(before);
       this.counts.damaged++;
-      this.warn(facts, "HT_RECORD_TRUNCATED", `left out: ${error.message}`);
+      const code = error.code === "HT_CHANGED" ? error.code : "HT_RECORD_TRUNCATED";
+      this.warn(facts, code, `left out: ${error.message}`);
       return undefined;
     }
   }
 
-  /** It could be read once, but not again by itself; or there is no place left for another of its moment. */
+  /** It could be read once, but not again, or not by itself; or there is no place left for another of its moment. */
   private isOfRecord({ code, place }: ArchiveError): boolean {
-    return code === "HT_TOO_LARGE" || (code === "HT_CORRUPT" && place.file === this.source!.input.name);
+    if (code === "HT_TOO_LARGE") return true;
+    return (code === "HT_CORRUPT" || code === "HT_CHANGED") && place.file === this.source!.input.name;
   }
 
   private takeCapture(facts: RecordFacts): void {
@@ -326,7 +328,7 @@ export class Intake implements Disposable {
     const { catalogue } = this.parts;
     if (catalogue.hasNote(id)) return;
     this.beginSource(facts);
-    this.keep(facts);
+    if (this.attempt(facts, () => this.keep(facts)) === undefined) return;
     catalogue.addNote(id);
     this.parts.indexer.enterRequest(facts);
   }
