@@ -152,6 +152,7 @@ export function createFactsTask({ seen: memory }: FactsOptions): RecordTask {
   const late = new LateFacts();
   const tell = (facts: RecordFacts | undefined) => (facts === undefined ? "" : `${JSON.stringify(facts)}\n`);
   return {
+    checksInput: true,
     beginFile(file) {
       name = file.replace(/^.*[/!]/, "");
     },
