@@ -1,13 +1,13 @@
 // The program for the command line, made of few files: most of a small command's time is the reading of modules. What
 // programs import (`holotype/warc` and so on) stays as the compiler makes it.
-import { rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
 import { root } from "./prepare.mjs";
 
 /** The program, and every thread that it starts by the name of a file beside its own. */
 const ENTRIES = {
-  holotype: "cli/main.js",
+  main: "cli/main.js",
   "record-worker": "pipeline/record-worker.js",
   "stage-worker": "pipeline/stage-worker.js",
   "survey-worker": "pipeline/survey/survey-worker.js",
@@ -62,3 +62,4 @@ await made.write({
 });
 await made.close();
 writeFileSync(join(folder, "package.json"), `${JSON.stringify({ type: "commonjs" })}\n`);
+copyFileSync(join(root, "scripts", "launcher.cjs"), join(folder, "holotype.js"));

@@ -1,4 +1,5 @@
 /** The one who writes an archive: adds files to it, adopts them, takes captures out. */
+import { ArchiveError } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { type Input, type RecordFacts, SeenPayloads, Spool } from "../pipeline/index.ts";
@@ -63,7 +64,7 @@ export class ArchiveWriter implements AsyncDisposable {
     const references = new OriginalReferences(core.shelf, trustOriginals);
     using intake = new Intake(core, { references, policy, readmit });
     using spool = new Spool(disk, core.paths.folder);
-    const readable = inputs.map((input) => spool.take(input));
+    const readable = takeReadable(spool, inputs, options);
     await loadForInputs(disk, readable);
     await loadForSegments(catalogue);
     const sink = {
@@ -74,7 +75,8 @@ export class ArchiveWriter implements AsyncDisposable {
     const skipped = await takeFacts(core, readable, options, sink, payloadsIn(catalogue));
     commits.commit();
     const { pending } = catalogue.state;
-    return { ...intake.counts, tally: intake.tally, files: inputs.length, skipped, pending };
+    const unreadable = inputs.length - readable.length;
+    return { ...intake.counts, tally: intake.tally, files: inputs.length, skipped: skipped + unreadable, pending };
   }
 
   /** Makes files part of the archive where they lie. They must not change any more. */
@@ -99,6 +101,21 @@ export class ArchiveWriter implements AsyncDisposable {
     this.core[Symbol.dispose]();
     return Promise.resolve();
   }
+}
+
+/** An input that cannot be copied to where it can be read twice is skipped; the others are taken. */
+function takeReadable(spool: Spool, inputs: readonly Input[], { onSkip }: TakeOptions): Input[] {
+  return inputs.flatMap((input) => {
+    try {
+      return [spool.take(input)];
+    } catch (error) {
+      // Not where the copy is to blame.
+      const { file } = error instanceof ArchiveError ? error.place : {};
+      if (!(error instanceof ArchiveError) || (file !== input.name && file !== input.path)) throw error;
+      onSkip?.({ name: input.name, error });
+      return [];
+    }
+  });
 }
 
 /** To tell the threads of so many payloads takes as long as it saves. */

@@ -50,6 +50,8 @@ export const ERROR_TABLE = {
   HT_ZSTD_TRUNCATED: damage("The input ended inside a zstd frame."),
   HT_ZSTD_DICTIONARY: damage("The zstd dictionary is damaged, or a frame asks for one that is not there."),
   HT_ZIP_DATA: damage("A ZIP file (WACZ) is damaged: its directory or an entry cannot be read."),
+  HT_ZIP_CHECKSUM: damage("An entry of a ZIP file (WACZ) does not match the CRC-32 or the size in its directory."),
+  HT_WACZ_MISSING: damage("A WACZ lacks a file that its datapackage.json lists, or the list cannot be read."),
   HT_GARBAGE: damage("Bytes that belong to no record were skipped."),
   HT_RECORD_HEADER: damage("A record's header is malformed."),
   HT_RECORD_HEADER_SIZE: damage("A record's header is larger than any real one, or has no end."),
@@ -79,6 +81,7 @@ export const ERROR_TABLE = {
   HT_REVISIT_ORPHAN: note("A revisit's original is not among the files that were looked at."),
   HT_REVISIT_AMBIGUOUS: note("A revisit refers to a URI and second at which different payloads were captured."),
   HT_HTTP_LENGTH: note("An HTTP header tells another length than its body has."),
+  HT_WACZ_HASH: note("The datapackage.json of a WACZ tells another hash or size of a file; some writers do."),
   HT_RECOMPRESSED: note("The records of a file are those of the original, but its compressed bytes are not."),
 } as const satisfies Record<string, ErrorMeaning>;
 
@@ -122,8 +125,9 @@ export interface Warning {
   readonly offset: number;
 }
 
+/** Whether it is more than a note: something is missing, or may be wrong. */
 export function isDamage(warning: Warning): boolean {
-  return ERROR_TABLE[warning.code].kind === "damage";
+  return ERROR_TABLE[warning.code].kind !== "note";
 }
 
 const SYSTEM_CODES: Readonly<Record<string, ErrorCode>> = {

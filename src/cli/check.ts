@@ -1,6 +1,6 @@
 import { isDamage, type Warning } from "../base/index.ts";
 import { nodeDisk } from "../disk/index.ts";
-import { type Orphan, OrphanFinder, type RecordCheck } from "../pipeline/index.ts";
+import { checkZips, type Orphan, OrphanFinder, type RecordCheck } from "../pipeline/index.ts";
 import { type Command, requireFiles } from "./command.ts";
 import { type SurveyResult, survey, THREADS_OPTION } from "./survey-run.ts";
 import { formatCount, formatWarning, printText } from "./talk.ts";
@@ -22,7 +22,8 @@ export const check: Command = {
   usage: "FILE…",
   details: `Verifies each block digest and each payload digest; the latter may have been taken of the body as transferred
 (chunks joined, as the standard has it) or as stored (as many tools have it), and it is said which held. A revisit whose
-original is not in the set is told, but is no damage.`,
+original is not in the set is told, but is no damage. Of a WACZ, each entry is compared with its CRC-32, and all of them
+with datapackage.json: a file that is not there is damage, another hash a note.`,
   options: { ...THREADS_OPTION, notes: { type: "boolean", help: "tell tolerated oddities too" } },
   exits: "3 some inputs were skipped · 4 damage was found",
   examples: ["holotype check samples", "holotype check --json samples/cabinet-2024.warc.gz"],
@@ -34,6 +35,7 @@ original is not in the set is told, but is no damage.`,
       onText: (text) => gathering.take(text),
       onWarning: (warning) => gathering.tell(warning),
       skipEmpty: true,
+      inspect: (inputs, warn) => checkZips(nodeDisk, inputs, warn),
     });
     gathering.finish();
     let orphans = 0;

@@ -34,6 +34,8 @@ export interface SurveyRun {
   readonly onWarning?: (warning: Warning) => void;
   /** An input in which there is no record is one that was skipped. */
   readonly skipEmpty?: boolean;
+  /** Looks at the inputs before they are read. */
+  readonly inspect?: (inputs: readonly Input[], warn: (warning: Warning) => void) => void;
   /** Which of the inputs are still to be done; default all. */
   readonly from?: (inputs: readonly Input[]) => readonly Input[];
 }
@@ -72,6 +74,7 @@ export async function survey(
   const threads = parseCount("threads", args.text("threads") ?? "1", 1, THREADS_MAX);
   const all = takeInputs(files, onSkip);
   const inputs = run.from === undefined ? all : run.from(all);
+  run.inspect?.(inputs, onWarning);
   const onInputDone = ({ name }: Input, records: number) => {
     if (run.skipEmpty !== true || records > 0 || skipped.some((other) => other.name === name)) return;
     onSkip({ name, error: new ArchiveError("HT_FORMAT_UNKNOWN", `${name}: there is no record in it`, { file: name }) });

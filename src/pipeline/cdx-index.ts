@@ -58,7 +58,7 @@ export function isIndexed(record: WarcRecord): boolean {
 export function cdxEntryOf(record: WarcRecord, scan: RecordScan, options: CdxOptions): CdxEntry {
   const claimed = record.payloadDigest;
   const status = scan.http?.status;
-  const redirect = options.format === "cdx11" ? scan.http?.headers.get("location") : undefined;
+  const redirect = options.format === "cdx11" ? scan.http?.headers.uri("location") : undefined;
   const sha1 = scan.payloadDigests.find(({ algorithm }) => algorithm === "sha1") ?? EMPTY_SHA1;
   const mime = record.type === "revisit" ? "warc/revisit" : (payloadMime(record, scan) ?? "unk");
   return {

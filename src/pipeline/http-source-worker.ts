@@ -39,12 +39,30 @@ async function fetchRange({ url, start, length, size }: RangeRequest): Promise<U
     await response.body?.cancel();
     throw new Refused(`the file has changed: ${total} bytes instead of ${size}`);
   }
-  const bytes = new Uint8Array(await response.arrayBuffer());
-  if (bytes.length > length) throw new Refused("the server sent more than it was asked for");
-  // Fewer would be taken for the end of the file, and other ones where a content coding was undone that is the file's own.
   const told = Number(last) - start + 1;
+  // A part of what was asked for is an answer, but crumbs would take for ever.
+  if (told < Math.min(length, PART_SIZE_MIN)) {
+    await response.body?.cancel();
+    throw new Error(`the server sent ${Math.max(0, told)} bytes of ${length} that it was asked for`);
+  }
+  const bytes = await readUpTo(response, length);
+  // Fewer would be taken for the end of the file, and other ones where a content coding was undone that is the file's own.
   if (bytes.length !== told) throw new Error(`the server sent ${bytes.length} bytes where it told of ${told}`);
   return bytes;
+}
+
+const PART_SIZE_MIN = 4096;
+
+/** The body of an answer. It may have no end, so nothing is read beyond what was asked for. */
+async function readUpTo(response: Response, sizeMax: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(sizeMax);
+  let size = 0;
+  for await (const piece of response.body ?? []) {
+    if (size + piece.length > sizeMax) throw new Refused("the server sent more than it was asked for");
+    bytes.set(piece, size);
+    size += piece.length;
+  }
+  return bytes.subarray(0, size);
 }
 
 const CONTENT_RANGE = /^bytes (\d+)-(\d+)\/(\d+|\*)$/;

@@ -128,9 +128,9 @@ describe("inputs", () => {
     const zip = emptyZip("archive/a.warc.gz", "datapackage.json", "archive/b.arc");
     const { inputs, skipped } = find(diskWith({ "/x.data": zip }), "/x.data", "/x.data!archive/b.arc", "/x.data!c");
     expect(inputs).toEqual([
-      { name: "/x.data!archive/a.warc.gz", path: "/x.data", entries: ["archive/a.warc.gz"], size: 0 },
-      { name: "/x.data!archive/b.arc", path: "/x.data", entries: ["archive/b.arc"], size: 0 },
-      { name: "/x.data!archive/b.arc", path: "/x.data", entries: ["archive/b.arc"], size: 0 },
+      { name: "/x.data!archive/a.warc.gz", path: "/x.data", entries: ["archive/a.warc.gz"], size: 0, crc: 0 },
+      { name: "/x.data!archive/b.arc", path: "/x.data", entries: ["archive/b.arc"], size: 0, crc: 0 },
+      { name: "/x.data!archive/b.arc", path: "/x.data", entries: ["archive/b.arc"], size: 0, crc: 0 },
     ]);
     expect(skipped).toEqual([["/x.data!c", "HT_NOT_FOUND"]]);
   });

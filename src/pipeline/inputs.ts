@@ -25,6 +25,8 @@ export interface Input {
   readonly entries: readonly string[];
   /** Absent for standard input. */
   readonly size: number | undefined;
+  /** The CRC-32 of all its bytes, where a ZIP file tells it. */
+  readonly crc?: number | undefined;
 }
 
 export const STANDARD_INPUT = "-";
@@ -79,9 +81,9 @@ function expandEntryName(disk: Disk, name: string): Input {
     throw new ArchiveError("HT_NOT_FOUND", `${name}: no such file`, { file: name });
   }
   const input = { name, path, entries, size: undefined };
-  const source = openInput(disk, input);
+  const { source, crc } = openFully(disk, input);
   source.close?.();
-  return { ...input, size: source.size };
+  return { ...input, size: source.size, crc };
 }
 
 /**
@@ -162,7 +164,7 @@ function* expandZip(
     try {
       if (names.has(entry.name)) throw unreachable(name, "another entry has this name too, and is taken for it");
       names.add(entry.name);
-      if (isArchive) yield { name, path, entries, size: entry.size };
+      if (isArchive) yield { name, path, entries, size: entry.size, crc: entry.crc };
       else if (outer.length > 0) throw unreachable(name, "a ZIP file in one in another; unpack it first");
       else if (entry.method !== "stored") throw unreachable(name, "a ZIP file that is compressed; unpack it first");
       else yield* expandZip(openZipEntry(source, entry, entry.name), path, entries, onSkip);
@@ -177,7 +179,7 @@ function unreachable(name: string, message: string): ArchiveError {
   return new ArchiveError("HT_UNSUPPORTED", `${name}: ${message}`, { file: name });
 }
 
-function openFile(disk: Disk, path: string): ByteSource {
+export function openFile(disk: Disk, path: string): ByteSource {
   if (isUrl(path)) return openUrl(path);
   const file = disk.open(path, "read");
   return { ...fileSource(file, path), close: () => file.close() };
@@ -205,16 +207,27 @@ function standardInputSource(): ByteSource {
 
 /** Opens an input for reading; whoever opens it closes it. */
 export function openInput(disk: Disk, input: Input): ByteSource {
-  if (input.path === STANDARD_INPUT) return standardInputSource();
+  return input.path === STANDARD_INPUT ? standardInputSource() : openFully(disk, input).source;
+}
+
+/** The source, and its CRC-32 where a ZIP file tells it. */
+function openFully(disk: Disk, input: Input): { readonly source: ByteSource; readonly crc: number | undefined } {
   const file = openFile(disk, input.path);
-  let source = file;
-  for (const name of input.entries) {
-    const entry = findEntry(source, name);
-    const size = entry.method === "stored" ? entry.size : undefined;
-    source = openZipEntry(source, entry, input.name);
-    if (size !== undefined) source = rangeSource(source, 0, size, input.name);
+  try {
+    let source = file;
+    let crc: number | undefined;
+    for (const name of input.entries) {
+      const entry = findEntry(source, name);
+      ({ crc } = entry);
+      const size = entry.method === "stored" ? entry.size : undefined;
+      source = openZipEntry(source, entry, input.name);
+      if (size !== undefined) source = rangeSource(source, 0, size, input.name);
+    }
+    return { source: source === file ? file : { ...source, close: () => file.close?.() }, crc };
+  } catch (error) {
+    file.close?.();
+    throw error;
   }
-  return source === file ? file : { ...source, close: () => file.close?.() };
 }
 
 function findEntry(source: ByteSource, name: string): ZipEntry {

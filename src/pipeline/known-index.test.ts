@@ -50,6 +50,12 @@ describe("CDX", () => {
     expect(known(lines, pack)).toEqual(known(lines));
   });
 
+  test("with a URL that is not UTF-8", () => {
+    const pack = (bytes: Buffer) =>
+      Buffer.from(bytes.toString("latin1").replace("URL", "http://a.example/\xe9"), "latin1");
+    expect(known(cdx11({ url: "URL" }), pack)).toMatchObject([{ ...EXPECTED, uri: "http://a.example/%E9" }]);
+  });
+
   test("of nine columns", () => {
     const line = `example,a)/x 20200102030405 http://a.example/x text/html 200 ${BASE32} - 5678 a.warc.gz`;
     expect(known(` CDX N b a m s k r V g\n${line}\n`)).toMatchObject([{ ...EXPECTED, length: undefined }]);

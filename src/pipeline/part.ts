@@ -3,6 +3,7 @@
  * where one begins is not known before it has been read, so each tells the offset of its first record and of the first
  * behind its end, and whoever joins the parts checks that these meet.
  */
+import { crc32 } from "node:zlib";
 import { ArchiveError, type Warning } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { type ByteSource, isZstd, loadZstd, WarcReader } from "../warc/index.ts";
@@ -71,10 +72,17 @@ export function wholePart(input: Input): Part {
 export async function runPart(disk: Disk, part: Part, task: RecordTask, events: PartEvents): Promise<PartResult> {
   const run = new PartRun(part, task, events);
   try {
-    const source = openInput(disk, part.input);
+    const { input, end } = part;
+    const source = openInput(disk, input);
+    const sum = task.checksInput === true && end === Number.POSITIVE_INFINITY ? inputSum(source, input) : undefined;
     try {
-      await loadForZstd(disk, part.input);
-      return { next: run.read(source), records: run.records };
+      await loadForZstd(disk, input);
+      const next = run.read(sum?.source ?? source);
+      if (sum?.isWrong() === true) {
+        const message = "not what the ZIP directory says: the CRC-32 differs";
+        events.onWarning({ code: "HT_ZIP_CHECKSUM", message, file: input.name, offset: 0 });
+      }
+      return { next, records: run.records };
     } finally {
       source.close?.();
     }
@@ -85,6 +93,33 @@ export async function runPart(disk: Disk, part: Part, task: RecordTask, events: 
     // What was done before something went wrong counts.
     run.flush();
   }
+}
+
+interface InputSum {
+  /** The same source, whose bytes are summed as they are read. */
+  readonly source: ByteSource;
+  /** To be asked once, after reading; reads what nobody has read. */
+  isWrong(): boolean;
+}
+
+/** Compares an input with its CRC-32; absent where it has none. */
+function inputSum(source: ByteSource, { size, crc: wanted }: Input): InputSum | undefined {
+  if (wanted === undefined || size === undefined) return undefined;
+  let [reached, crc] = [0, 0];
+  const read = (into: Uint8Array, position: number): number => {
+    const count = source.read(into, position);
+    if (position <= reached && position + count > reached) {
+      crc = crc32(into.subarray(reached - position, count), crc);
+      reached = position + count;
+    }
+    return count;
+  };
+  const isWrong = () => {
+    const rest = Buffer.allocUnsafe(reached < size ? TEXT_SIZE : 0);
+    while (reached < size && read(rest, reached) > 0);
+    return crc !== wanted;
+  };
+  return { source: { ...source, read }, isWrong };
 }
 
 class PartRun {

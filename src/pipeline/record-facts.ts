@@ -13,6 +13,7 @@ import {
   type Warning,
 } from "../base/index.ts";
 import {
+  decodeText,
   type Framing,
   judgeDigest,
   mediaType,
@@ -95,11 +96,15 @@ export interface RecordFacts {
   /** Absent where the record shares its member with others. */
   readonly length?: number | undefined;
   readonly inner?: number | undefined;
+  /** See `WarcRecord`: by this, what is read again is known to be what the facts are of. */
+  readonly checksum?: number | undefined;
   readonly type: string;
   readonly isArc?: boolean | undefined;
   /** Of an ARC record: the one it gets when it is converted. */
   readonly id?: string | undefined;
   readonly uri?: string | undefined;
+  /** What earlier versions took for the URI, where its bytes are not UTF-8: they read them as Latin-1. */
+  readonly formerUri?: string | undefined;
   /** As the record has it. */
   readonly date?: string | undefined;
   readonly timeMs?: number | undefined;
@@ -167,6 +172,7 @@ export function createFactsTask({ seen: memory }: FactsOptions): RecordTask {
   const late = new LateFacts();
   const tell = (facts: RecordFacts | undefined) => (facts === undefined ? "" : `${JSON.stringify(facts)}\n`);
   return {
+    checksInput: true,
     beginFile(file) {
       name = file.replace(/^.*[/!]/, "");
     },
@@ -206,16 +212,19 @@ export function factsOf(
   const isConcurrent = record.headers.get("warc-concurrent-to") !== undefined;
   const concurrent = isConcurrent ? record.headers.all("warc-concurrent-to") : [];
   const companions = capture === undefined ? [...concurrent, ...refersTo(record)] : concurrent;
+  const { uri } = record;
   return {
     offset,
     length: record.length,
     inner,
+    checksum: record.checksum,
     // An ARC record is what it becomes as WARC.
     type: arc !== undefined && type === "response" && found?.isHttp === false ? "resource" : type,
     isArc: arc === undefined ? undefined : true,
     id: arc === undefined ? record.id : unbracket(arcId(name, record)),
     // As it becomes when it is converted.
-    uri: arc === undefined || record.uri === undefined ? record.uri : cleanUri(record.uri),
+    uri: arc === undefined || uri === undefined ? uri : cleanUri(uri),
+    formerUri: formerUriOf(record, uri),
     date: record.dateText,
     timeMs: record.timeMs,
     with: namesIn(companions),
@@ -226,6 +235,13 @@ export function factsOf(
     capture,
     request: note?.request,
   };
+}
+
+function formerUriOf({ arc, headers }: WarcRecord, uri: string | undefined): string | undefined {
+  if (uri?.includes("%") !== true) return undefined;
+  const former = arc === undefined ? unbracket(headers.get("warc-target-uri"))! : decodeText(arc.url);
+  if (former === uri) return undefined;
+  return arc === undefined ? former : cleanUri(former);
 }
 
 interface Note {
@@ -387,7 +403,7 @@ function httpFacts(record: WarcRecord, http: ReturnType<typeof parseHttpHead>): 
   return {
     status,
     mime: mediaType(headers.get("content-type")),
-    location: status !== undefined && status >= 300 && status < 400 ? headers.get("location") : undefined,
+    location: status !== undefined && status >= 300 && status < 400 ? headers.uri("location") : undefined,
     head: hash("sha256", http.text.trimEnd(), "hex").slice(0, 32),
     etag: tagOf(headers.get("etag")),
     lastModified: hashOf(headers.get("last-modified")),

@@ -35,7 +35,7 @@ export class Spool implements Disposable {
         file.write(piece.subarray(0, read), size);
         size += read;
       }
-      const copy = { name: input.name, path, entries: [], size };
+      const copy = { name: input.name, path, entries: [], size, crc: input.crc };
       this.copies.set(input.name, copy);
       return copy;
     } finally {

@@ -14,6 +14,8 @@ import type { VerifyTaskOptions } from "./verify/task.ts";
 export interface RecordTask {
   /** Nothing may be forgiven: the accelerator, which is less strict about broken tables, is not used. */
   readonly exact?: boolean;
+  /** The CRC-32 of inputs that have one is compared. */
+  readonly checksInput?: boolean;
   /** Called before the first record of each file. */
   beginFile?(name: string): void;
   /** The text for a record, with its line ends; empty for none. What is wrong with the record goes to `warn`. */

@@ -2,7 +2,7 @@
 import { isAscii } from "node:buffer";
 import { invariant } from "../base/index.ts";
 import { createDurably, type Disk, readStandardInput } from "../disk/index.ts";
-import { fileSource, gunzip, isGzip } from "../warc/index.ts";
+import { decodeUri, fileSource, gunzip, isGzip } from "../warc/index.ts";
 
 const READ_SIZE = 1 << 18;
 
@@ -17,7 +17,10 @@ export function* readTextLines(disk: Disk, path: string, start = 0, end = Number
   });
 }
 
-/** The lines of a file that somebody made elsewhere: it may be compressed with gzip, as indexes often are. */
+/**
+ * The lines of a file that somebody made elsewhere: it may be compressed with gzip, as indexes often are. Where one is
+ * not UTF-8, its bytes are escaped as in a URI: that is where indexes have such bytes.
+ */
 export function* readGivenLines(disk: Disk, path: string): Generator<string> {
   using file = disk.open(path, "read");
   const magic = Buffer.alloc(MAGIC_SIZE);
@@ -60,19 +63,13 @@ function* linesOf(read: (into: Uint8Array) => number): Generator<string> {
     let at = 0;
     for (let newline = text.indexOf("\n"); newline >= 0; newline = text.indexOf("\n", at)) {
       const line = text.slice(at, newline);
-      yield plain ? line : decode(line);
+      yield plain ? line : decodeUri(line);
       at = newline + 1;
     }
     restIsAscii = bytesAreAscii && (plain || at > 0);
     rest = text.slice(at);
   }
-  if (rest !== "") yield decode(rest);
-}
-
-const NOT_ASCII = /[\x80-\xff]/;
-
-function decode(latin1: string): string {
-  return NOT_ASCII.test(latin1) ? Buffer.from(latin1, "latin1").toString("utf8") : latin1;
+  if (rest !== "") yield decodeUri(rest);
 }
 
 /** The lines of a text, without their ends. */

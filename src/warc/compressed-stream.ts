@@ -47,6 +47,14 @@ export abstract class CompressedStream implements MemberStream {
     return this.input.view(from, to);
   }
 
+  mark(offset: number): void {
+    this.input.mark(offset);
+  }
+
+  sourceChecksum(from: number, to: number): number | undefined {
+    return this.input.checksum(from, to);
+  }
+
   /** Reads on in the file; gives up holding compressed bytes where the window is too small for them. */
   protected fillInput(): Step {
     const step = this.input.fill();

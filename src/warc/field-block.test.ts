@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { decodeText, FieldBlock } from "./field-block.ts";
+import { decodeText, decodeUri, FieldBlock } from "./field-block.ts";
 
 const latin1 = (text: string, encoding: BufferEncoding = "utf8") => Buffer.from(text, encoding).toString("latin1");
 
@@ -139,6 +139,14 @@ test("text that was UTF-8 is decoded, other text is not", () => {
   expect(decodeText("plain")).toBe("plain");
   // Half a letter: all of it stays Latin-1.
   expect(decodeText(`${latin1("ß")}\xdf`)).toBe(`${latin1("ß")}ß`);
+});
+
+test("bytes of a URI that are not UTF-8 are escaped, and nothing else is", () => {
+  expect(decodeUri(latin1("http://x/ß☃"))).toBe("http://x/ß☃");
+  expect(decodeUri("http://x/caf\xe9?\x80=%e9 z")).toBe("http://x/caf%E9?%80=%e9 z");
+  expect(decodeUri(`${latin1("ß")}\xdf`)).toBe("%C3%9F%DF");
+  const block = new FieldBlock(`A: http://x/\xe9\r\nB: ${latin1("http://x/é")}\r\n`);
+  expect([block.uri("a"), block.uri("b"), block.uri("c")]).toEqual(["http://x/%E9", "http://x/é", undefined]);
 });
 
 const token = fc.string({ unit: fc.constantFrom("a", "b", "X", "Y", "-", "9"), minLength: 1, maxLength: 12 });

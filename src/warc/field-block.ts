@@ -4,16 +4,32 @@
  */
 
 const NON_ASCII = /[\x80-\xff]/;
+const NON_ASCII_ALL = /[\x80-\xff]/g;
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
 /** Undoes the Latin-1 reading of bytes that were UTF-8; other text stays as it is. */
 export function decodeText(latin1: string): string {
-  if (!NON_ASCII.test(latin1)) return latin1;
+  return NON_ASCII.test(latin1) ? (decodeUtf8(latin1) ?? latin1) : latin1;
+}
+
+/**
+ * The same for a URI. Bytes that are not UTF-8 become the escapes that stand for them, so that no other URI has the same
+ * text: read as Latin-1, a byte 0xE9 would be the letter whose UTF-8 is C3 A9.
+ */
+export function decodeUri(latin1: string): string {
+  return NON_ASCII.test(latin1) ? (decodeUtf8(latin1) ?? latin1.replace(NON_ASCII_ALL, escapeByte)) : latin1;
+}
+
+function decodeUtf8(latin1: string): string | undefined {
   try {
     return utf8.decode(Buffer.from(latin1, "latin1"));
   } catch {
-    return latin1;
+    return undefined;
   }
+}
+
+function escapeByte(byte: string): string {
+  return `%${byte.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
 const NOT_ASCII = /[^\0-\x7f]/;
@@ -107,7 +123,7 @@ export class FieldBlock {
     return this.index().length / 4;
   }
 
-  private value(at: number): string {
+  private value(at: number, decode = decodeText): string {
     const { text } = this;
     let from = this.spans![at + 2]!;
     let to = this.spans![at + 3]!;
@@ -118,17 +134,26 @@ export class FieldBlock {
     const value = raw.includes("\n") ? unfold(raw) : raw;
     // Most headers have nothing to decode, which is found out once for all fields.
     this.isAscii ??= !NON_ASCII.test(text);
-    return this.isAscii ? value : decodeText(value);
+    return this.isAscii ? value : decode(value);
   }
 
   /** The first field of that name (given in small letters), without blanks around it. */
   get(lowerName: string): string | undefined {
+    const at = this.find(lowerName);
+    return at === undefined ? undefined : this.value(at);
+  }
+
+  /** The same where the value is a URI: see `decodeUri`. */
+  uri(lowerName: string): string | undefined {
+    const at = this.find(lowerName);
+    return at === undefined ? undefined : this.value(at, decodeUri);
+  }
+
+  private find(lowerName: string): number | undefined {
     const spans = this.index();
     for (let i = 0; i < spans.length; i += 4) {
       const start = spans[i]!;
-      if (spans[i + 1]! - start === lowerName.length && equalsIgnoringCase(this.text, start, lowerName)) {
-        return this.value(i);
-      }
+      if (spans[i + 1]! - start === lowerName.length && equalsIgnoringCase(this.text, start, lowerName)) return i;
     }
     return undefined;
   }

@@ -6,7 +6,7 @@ export * from "./chunk-layout.ts";
 export * from "./chunked.ts";
 export * from "./content-coding.ts";
 export * from "./crawl-log-line.ts";
-export { decodeText, encodeText, FieldBlock } from "./field-block.ts";
+export { decodeText, decodeUri, encodeText, FieldBlock } from "./field-block.ts";
 export * from "./gunzip.ts";
 export { gzipHeaderSize, isGzip } from "./gzip-stream.ts";
 export * from "./http-head.ts";

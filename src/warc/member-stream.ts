@@ -30,6 +30,10 @@ export interface MemberStream {
   endOffset(): number | undefined;
   /** The bytes of the source from one offset to another, if the window still holds them; valid until the next call. */
   raw(from: number, to: number): Uint8Array | undefined;
+  /** A record begins with the member at this offset of the source: its checksum may be asked for. */
+  mark(offset: number): void;
+  /** See `SourceWindow`. */
+  sourceChecksum(from: number, to: number): number | undefined;
   /** Gives what it holds to the next stream; it is not used any more. May be called twice. */
   release(): void;
 }

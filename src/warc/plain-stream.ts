@@ -47,6 +47,14 @@ export class PlainStream implements MemberStream {
     return this.out.view(from, to);
   }
 
+  mark(offset: number): void {
+    this.out.mark(offset);
+  }
+
+  sourceChecksum(from: number, to: number): number | undefined {
+    return this.out.checksum(from, to);
+  }
+
   release(): void {
     this.out.release();
   }

@@ -173,6 +173,7 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
     const step = this.finder.find(this.format);
     if (step !== Step.MORE) return step;
     this.start = this.finder.takePosition();
+    this.stream.mark(this.start.offset);
     this.block.enter(this.start.offset, this.start.inner, this.format);
     this.headScanned = 0;
     this.phase = "head";
@@ -298,6 +299,11 @@ export class WarcReader implements RecordSource, Iterable<WarcRecord>, AsyncIter
 
   endOf(record: WarcRecord): number | undefined {
     return record === this.current ? this.block.endOffset : undefined;
+  }
+
+  checksumOf(record: WarcRecord): number | undefined {
+    const end = this.endOf(record);
+    return end === undefined ? undefined : this.stream.sourceChecksum(record.offset, end);
   }
 
   rawOf(record: WarcRecord): Uint8Array | undefined {

@@ -4,7 +4,7 @@
  */
 import { ArchiveError, formatIso, parseIso, parseTimestamp, type Warning } from "../base/index.ts";
 import type { ArcLine } from "./arc-line.ts";
-import { decodeText, type FieldBlock } from "./field-block.ts";
+import { decodeUri, type FieldBlock } from "./field-block.ts";
 
 /** The reader's side of a record: what the body is read from. */
 export interface RecordSource {
@@ -15,6 +15,7 @@ export interface RecordSource {
   contentOf?(record: WarcRecord): Buffer | undefined;
   rawOf(record: WarcRecord): Uint8Array | undefined;
   endOf(record: WarcRecord): number | undefined;
+  checksumOf?(record: WarcRecord): number | undefined;
 }
 
 const BRACKETS = /^<(.*)>$/s;
@@ -87,6 +88,14 @@ export class WarcRecord {
     return this.source.rawOf(this);
   }
 
+  /**
+   * The CRC-32 of the record as it lies in the file, of the very bytes that were read. Absent where `length` is, and where
+   * the reader had to go back.
+   */
+  get checksum(): number | undefined {
+    return this.length === undefined ? undefined : this.source.checksumOf?.(this);
+  }
+
   /** The next piece of the body, absent at its end. A piece is valid until the next call. */
   read(): Uint8Array | undefined {
     return this.source.readBody(this);
@@ -138,8 +147,9 @@ export class WarcRecord {
     return unbracket(this.headers.get("warc-record-id"));
   }
 
+  /** Bytes of it that are not UTF-8 are escaped. */
   get uri(): string | undefined {
-    return this.arc === undefined ? unbracket(this.headers.get("warc-target-uri")) : decodeText(this.arc.url);
+    return this.arc === undefined ? unbracket(this.headers.uri("warc-target-uri")) : decodeUri(this.arc.url);
   }
 
   /** The date as the record has it, in the WARC form for ARC records whose date can be read. */
@@ -201,7 +211,7 @@ function holdsHttp(type: string, blockType: string, uri: string | undefined): bo
 /** What `isHttp` says of a WARC record, from its header alone. */
 export function headSaysHttp(headers: FieldBlock): boolean {
   const type = (headers.get("warc-type") ?? "").toLowerCase();
-  return holdsHttp(type, blockTypeOf(headers), unbracket(headers.get("warc-target-uri")));
+  return holdsHttp(type, blockTypeOf(headers), unbracket(headers.uri("warc-target-uri")));
 }
 
 function arcType(arc: ArcLine): string {

@@ -64,8 +64,10 @@ export function parseProfile(uri: string | undefined): RevisitProfile | undefine
 export function refersToOf(
   revisit: WarcRecord,
 ): { uri: string | undefined; date: string | undefined; id: string | undefined } | undefined {
-  const field = (name: string) => unbracket(revisit.headers.get(name));
-  const [uri, date, id] = [field("warc-refers-to-target-uri"), field("warc-refers-to-date"), field("warc-refers-to")];
+  const { headers } = revisit;
+  const uri = unbracket(headers.uri("warc-refers-to-target-uri"));
+  const date = unbracket(headers.get("warc-refers-to-date"));
+  const id = unbracket(headers.get("warc-refers-to"));
   return uri === undefined && date === undefined && id === undefined ? undefined : { uri, date, id };
 }
 

@@ -2,6 +2,7 @@
  * A fixed stretch of memory that slides over bytes: `buffer[pos..end)` is unread, bytes from `keep` on are held for
  * whoever still looks at them. Nothing larger than the window is ever in memory.
  */
+import { crc32 } from "node:zlib";
 import { invariant } from "../base/index.ts";
 import { type AnyByteSource, type AsyncByteSource, type ByteSource, isAsyncSource } from "./byte-source.ts";
 
@@ -90,6 +91,10 @@ export class SourceWindow extends Window {
   /** Bytes read from the source in all, rescans included: the measure of work done. */
   readTotal = 0;
   private loaded = false;
+  /** Where `checksum` begins, and the checksum of what of it has left the window: all before `summed`. */
+  private marked: number | undefined;
+  private summed = 0;
+  private sum = 0;
 
   constructor(source: AnyByteSource, capacity: number, position = 0) {
     super(capacity);
@@ -109,7 +114,10 @@ export class SourceWindow extends Window {
       return this.ended ? Step.END : Step.MORE;
     }
     if (this.ended) return Step.END;
-    if (this.end === this.buffer.length || this.keep > this.buffer.length >>> 1) this.base += this.compact();
+    if (this.end === this.buffer.length || this.keep > this.buffer.length >>> 1) {
+      this.sumUpTo(this.base + this.keep);
+      this.base += this.compact();
+    }
     if (this.end === this.buffer.length) return Step.FULL;
     if (isAsyncSource(this.source)) return Step.NEED;
     return this.take((this.source as ByteSource).read(this.buffer.subarray(this.end), this.base + this.end));
@@ -148,6 +156,29 @@ export class SourceWindow extends Window {
     return from >= base && to <= base + end ? buffer.subarray(from - base, to - base) : undefined;
   }
 
+  /** From this offset on, which the window holds, `checksum` can be asked for. */
+  mark(offset: number): void {
+    this.marked = offset >= this.base ? offset : undefined;
+    this.summed = offset;
+    this.sum = 0;
+  }
+
+  /**
+   * The CRC-32 of the bytes from one offset to another, as they came from the source, whether or not the window still
+   * holds them all; absent where the first is not the one that was marked.
+   */
+  checksum(from: number, to: number): number | undefined {
+    const rest = from === this.marked ? this.view(this.summed, to) : undefined;
+    return rest === undefined ? undefined : crc32(rest, this.sum);
+  }
+
+  /** To be called before bytes leave the window. */
+  private sumUpTo(offset: number): void {
+    if (this.marked === undefined || offset <= this.summed) return;
+    this.sum = crc32(this.buffer.subarray(this.summed - this.base, offset - this.base), this.sum);
+    this.summed = offset;
+  }
+
   /** Goes to an offset of the source, if the window holds it or the source can seek. */
   seek(offset: number): boolean {
     if (offset >= this.base && offset <= this.base + this.end) {
@@ -157,6 +188,7 @@ export class SourceWindow extends Window {
     }
     if (!this.source.seekable) return false;
     this.clear();
+    this.marked = undefined;
     this.base = offset;
     this.ended = false;
     this.loaded = false;

@@ -85,6 +85,18 @@ describe("index", () => {
     ]);
   });
 
+  it("has URLs with bytes that are not UTF-8 under the escapes of these bytes", () => {
+    const bytes = (head: string) => head.replace("caf!", "caf\xe9");
+    const records = [response("http://a.example/caf!", "x"), response("http://a.example/café", "y")];
+    const plain = warcFile(records, { compression: "none" }).toString("latin1");
+    const path = put(folder, "bytes.warc", Buffer.from(bytes(plain), "latin1"));
+    const told = linesOf(holotype(["index", path]).out).map((line) => parseCdxjLine(line)!);
+    expect(told.map(({ urlKey, url }) => [urlKey, url])).toEqual([
+      ["example,a)/caf%c3%a9", "http://a.example/café"],
+      ["example,a)/caf%e9", "http://a.example/caf%E9"],
+    ]);
+  });
+
   it("keeps www. and folders where asked", () => {
     const path = put(folder, "www.warc.gz", warcFile([response("http://www.a.example/", "one")]));
     expect(holotype(["index", path]).out).toMatch(/^example,a\)\/ .*"filename": "www\.warc\.gz"}\n$/);

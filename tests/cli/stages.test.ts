@@ -1,6 +1,6 @@
 /** The stages one by one, as a cluster runs them: files and pipes between them, other people's sort, a server. */
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { createServer, type RequestListener, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -167,6 +167,17 @@ const withRanges: RequestListener = (request, response) => {
   response.end(bytes.subarray(start, end + 1));
 };
 
+/** Gives so many bytes at first, and so many at a time after that. */
+function withParts(first: number, next: number, ...[request, response]: Parameters<RequestListener>): void {
+  const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "") ?? [];
+  if (Number(to) < first) return void withRanges(request, response);
+  const bytes = readFileSync(join(SAMPLES, request.url!.slice(1)));
+  const start = Number(from);
+  const end = start + (start === 0 ? first : next);
+  response.writeHead(206, { "content-range": `bytes ${start}-${end - 1}/${bytes.length}` });
+  response.end(bytes.subarray(start, end));
+}
+
 describe("resolve --paths with files on a server", () => {
   let server: Server | undefined;
   afterAll(() => void server?.close());
@@ -259,6 +270,30 @@ describe("manifest of a file on a server", () => {
         response.writeHead(206, { "content-range": "bytes 0-0/999999" }).end("x");
       },
       /: the file has changed: \d+ bytes instead of 999999 /,
+    ],
+    [
+      "gives half of it and then nothing",
+      (request, response) => withParts(5000, 0, request, response),
+      /: the server sent 0 bytes of \d+ that/,
+    ],
+    [
+      "gives half of it and then crumbs",
+      (request, response) => withParts(5000, 3, request, response),
+      /: the server sent 3 bytes of \d+ that/,
+    ],
+    [
+      "never stops sending",
+      (request, response) => {
+        if (request.headers.range === "bytes=0-0") return withRanges(request, response);
+        const { size } = statSync(join(SAMPLES, name!));
+        response.writeHead(206, { "content-range": `bytes 0-${size - 1}/${size}` });
+        const go = (): void => {
+          while (response.write(Buffer.alloc(1 << 16)));
+        };
+        response.on("drain", go);
+        go();
+      },
+      /: the server sent more than it was asked for/,
     ],
   ])("is skipped and told where the server %s", async (_, answer, message) => {
     const server = await serve(answer);

@@ -1,5 +1,6 @@
 /** One input of an `add`, as records are taken out of it again: as they lie in the file, or as WARC in gzip members. */
-import { ArchiveError, type Digest, formatDigest, parseDigest } from "../../base/index.ts";
+import { crc32 } from "node:zlib";
+import { ArchiveError, type Digest, formatDigest, formatPlace, parseDigest } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import {
   type ArcContext,
@@ -63,27 +64,45 @@ export class IntakeSource implements Disposable {
   /** Writes the record to a sink that takes gzip members. Whether it has the very bytes that it has here. */
   keep(facts: RecordFacts, sink: ByteSink): boolean {
     const isCopied = this.isCopied(facts);
-    if (isCopied) this.copy(facts.offset, facts.length!, sink);
+    if (isCopied) this.copy(facts, sink);
     else this.encode(facts, new WarcWriter(sink));
     return isCopied;
   }
 
-  private copy(offset: number, length: number, sink: ByteSink): void {
+  private copy(facts: RecordFacts, sink: ByteSink): void {
+    let checksum = 0;
+    for (const piece of this.raw(facts)) {
+      checksum = crc32(piece, checksum);
+      sink.write(piece);
+    }
+    this.compare(facts, checksum);
+  }
+
+  /** The record as it lies in the file. Pieces are valid until the next one. */
+  private *raw({ offset, length = 0 }: RecordFacts): Generator<Uint8Array> {
     for (let at = offset; at < offset + length; ) {
       const piece = this.view.some(at, offset + length - at);
-      if (piece.length === 0) throw this.changed(at);
-      sink.write(piece);
+      if (piece.length === 0) return;
+      yield piece;
       at += piece.length;
     }
   }
 
-  private changed(offset: number): ArchiveError {
-    const { name } = this.input;
-    return new ArchiveError("HT_CHANGED", `${name}: shorter than it was`, { file: name, offset });
+  /** What is taken must be what was examined: a file may change meanwhile, and a sick disk or server read otherwise. */
+  private compare(facts: RecordFacts, checksum: number | undefined): void {
+    if (facts.checksum === undefined || checksum === undefined || checksum === facts.checksum) return;
+    const place = { file: this.input.name, offset: facts.offset };
+    throw new ArchiveError("HT_CHANGED", `${formatPlace(place)}: read again, it has other bytes`, place);
   }
 
-  private read<T>({ offset, length = 0, inner = 0 }: RecordFacts, use: (record: WarcRecord) => T): T {
-    return readRecordOfOthers(this.archive, { offset, length, inner }, use);
+  private read<T>(facts: RecordFacts, use: (record: WarcRecord) => T): T {
+    const { offset, length = 0, inner = 0 } = facts;
+    return readRecordOfOthers(this.archive, { offset, length, inner }, (record) => {
+      const result = use(record);
+      record.drain();
+      this.compare(facts, record.checksum);
+      return result;
+    });
   }
 
   private encode(facts: RecordFacts, writer: WarcWriter): void {
@@ -164,6 +183,9 @@ export class IntakeSource implements Disposable {
     if (digest === undefined || length === undefined) return undefined;
     const opened = this.reopener.open({ offset, length, id, flags: flagsOf(type) });
     if (opened === undefined) return undefined;
+    let checksum = 0;
+    for (const piece of this.raw(facts)) checksum = crc32(piece, checksum);
+    this.compare(facts, checksum);
     const { head, http } = opened;
     return draftRevisit(head, http, payloadOf(facts), { replaced: { digest, chunks: replaced?.chunks } });
   }

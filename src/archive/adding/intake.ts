@@ -140,14 +140,16 @@ export class Intake implements Disposable {
       if (!(error instanceof ArchiveError) || !this.isOfRecord(error)) throw error;
       segment.undo(before);
       this.counts.damaged++;
-      this.warn(facts, "HT_RECORD_TRUNCATED", `left out: ${error.message}`);
+      const code = error.code === "HT_CHANGED" ? error.code : "HT_RECORD_TRUNCATED";
+      this.warn(facts, code, `left out: ${error.message}`);
       return undefined;
     }
   }
 
-  /** It could be read once, but not again by itself; or there is no place left for another of its moment. */
+  /** It could be read once, but not again, or not by itself; or there is no place left for another of its moment. */
   private isOfRecord({ code, place }: ArchiveError): boolean {
-    return code === "HT_TOO_LARGE" || (code === "HT_CORRUPT" && place.file === this.source!.input.name);
+    if (code === "HT_TOO_LARGE") return true;
+    return (code === "HT_CORRUPT" || code === "HT_CHANGED") && place.file === this.source!.input.name;
   }
 
   private takeCapture(facts: RecordFacts): void {
@@ -191,9 +193,9 @@ export class Intake implements Disposable {
     const found = indexer.find(facts);
     const { same } = found;
     if (!this.options.readmit || same === undefined || !has(same.row, Flag.removed)) return found;
-    const { uri, date, id, capture } = facts;
+    const { date, id, capture } = facts;
     const mark = Buffer.from(markIn(same.key), "latin1").toString("hex");
-    commits.readmit({ url: uri ?? "", date: date ?? "", sha256: capture!.sha256 ?? null, id: id ?? null, mark });
+    commits.readmit({ url: same.row.url, date: date ?? "", sha256: capture!.sha256 ?? null, id: id ?? null, mark });
     indexer.readmit(same.key, same.row);
     return { ...found, same: undefined };
   }

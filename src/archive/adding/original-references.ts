@@ -49,7 +49,7 @@ export class OriginalReferences {
   private head(place: RecordPlace) {
     const head = this.shelf.head(place);
     const field = (name: string) => head?.headers.get(name);
-    const uri = unbracket(field("warc-target-uri"));
+    const uri = unbracket(head?.headers.uri("warc-target-uri"));
     if (uri === undefined) return this.shelf.read(place, fieldsOf);
     const [date, payloadDigest] = [field("warc-date"), field("warc-payload-digest")];
     return { uri, date, id: unbracket(field("warc-record-id")), payloadDigest };

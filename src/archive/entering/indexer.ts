@@ -90,13 +90,20 @@ export class Indexer {
     const moment = momentKey(archiveKey(facts.uri), facts.timeMs ?? 0);
     const mark = markOf(facts);
     const isFirst = !catalogue.hasKey(moment);
-    if (isFirst) return { key: moment + mark, same: undefined, isFirst, isTwice: false };
+    if (isFirst) return { key: moment + mark, same: this.removedAs(facts), isFirst, isTwice: false };
     const isTwice = facts.id !== undefined && catalogue.hasKey(moment + idMark(facts.id));
     const own = catalogue.found(moment + mark);
     const isTaken = own !== undefined && !isSame(own.row, facts);
     const key = moment + (isTaken ? otherMarkOf(facts) : mark);
     const same = isTaken ? catalogue.found(key) : own;
-    return { key, same: same ?? this.removedBefore(facts), isFirst, isTwice };
+    return { key, same: same ?? this.removedBefore(facts) ?? this.removedAs(facts), isFirst, isTwice };
+  }
+
+  /** One that was removed by a version that had another text for its URI. */
+  private removedAs({ formerUri: uri, ...facts }: RecordFacts): FoundCapture | undefined {
+    if (uri === undefined || this.catalogue.state.journal === 0) return undefined;
+    const { same } = this.find({ ...facts, uri });
+    return same !== undefined && has(same.row, Flag.removed) ? same : undefined;
   }
 
   /** One that was removed by an earlier version, which told its payload and another mark, or none. */
