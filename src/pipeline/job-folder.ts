@@ -18,6 +18,8 @@ export interface JobSettings {
   readonly output: string | undefined;
   readonly compare: boolean;
   readonly known: readonly string[];
+  /** Where originals of other files are looked for. */
+  readonly originals?: readonly string[] | undefined;
   /** A plan that was made elsewhere. */
   readonly plan?: string | undefined;
 }

@@ -141,7 +141,7 @@ export class PlanRun implements Disposable {
   private rest(): Iterable<Pick<PlannedLine, "line" | "text">> {
     const { plan } = this.options;
     const { compare, known } = this.job.state.settings;
-    if (plan !== undefined) return takePlan(this.disk, plan, this.inputs, this.options.prove !== false);
+    if (plan !== undefined) return takePlan(this.disk, plan, this.inputs);
     if (known.length > 0) return this.plannedWithKnown();
     return compare ? [] : this.lookedPlanner().plannedStretch(this.job.lines("sorted.tsv"), true);
   }

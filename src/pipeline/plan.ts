@@ -301,13 +301,8 @@ function withDecision(line: ManifestLine, decision: Decision<LineCandidate>): Ma
       return { ...line, copy: 1 };
     case "duplicate": {
       const { line: original } = decision.original;
-      const { uri, date, id } = original;
-      const place = original.flags.includes(KNOWN_FLAG) ? {} : { file: original.file, offset: original.offset };
-      return {
-        ...line,
-        copy: decision.copy,
-        original: { uri, date, id, file: undefined, offset: undefined, ...place },
-      };
+      const { uri, date, id, file, offset } = original;
+      return { ...line, copy: decision.copy, original: { uri, date, id, file, offset } };
     }
     case "kept":
       return { ...line, flags: [...line.flags, `kept:${decision.reason}`] };
