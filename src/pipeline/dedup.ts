@@ -5,9 +5,10 @@
 import { resolve as absolute, basename, dirname, relative } from "node:path";
 import { ArchiveError, type Clock, type DigestAlgorithm, systemClock, type Warning } from "../base/index.ts";
 import { mimeFilter, type Policy } from "../dedup/index.ts";
-import { type Disk, scratchFolder } from "../disk/index.ts";
+import { type Disk, scratchFolder, userKey } from "../disk/index.ts";
 import { DedupRun } from "./dedup-run.ts";
 import { isUrl } from "./http-source.ts";
+import { accessOf } from "./input-access.ts";
 import { findInputs, type Input, type SkippedInput, STANDARD_INPUT } from "./inputs.ts";
 import type { JobFile } from "./job-files.ts";
 import { JOB_FORMAT, JOB_NAME, JobFolder, type JobState, jobFolderIn } from "./job-folder.ts";
@@ -114,8 +115,14 @@ export async function dedup(disk: Disk, names: readonly string[], options: Dedup
   }
   using scratch = options.dryRun === true ? scratchFolder(disk) : undefined;
   const state = jobState(inputs, options);
-  const folder = scratch?.path ?? options.job ?? jobFolderFor(disk, inputs, options, state);
-  using job = JobFolder.open(disk, folder, () => ({ state, files: listFiles(disk, inputs, folder, options.output) }));
+  // A scratch folder is new, and what is named is meant.
+  const needsSeal = scratch === undefined && options.job === undefined && isAmongInputs(disk, names, options);
+  const key = needsSeal ? userKey(disk) : undefined;
+  const folder = scratch?.path ?? options.job ?? jobFolderFor(disk, inputs, options, state, key);
+  using job = JobFolder.open(disk, folder, { key, needsSeal, access: accessOf(disk, inputs) }, () => ({
+    state,
+    files: listFiles(disk, inputs, folder, options.output),
+  }));
   return await new DedupRun(disk, job, inputs, options, skipped).run();
 }
 
@@ -236,9 +243,22 @@ function commonFolder(inputs: readonly Input[]): string {
   return common;
 }
 
+/** Whether the job folder lies where whoever made the inputs could have put one. */
+function isAmongInputs(disk: Disk, names: readonly string[], { output }: DedupOptions): boolean {
+  if (output === undefined) return true;
+  const inside = (name: string) => `${absolute(output)}/`.startsWith(`${absolute(name)}/`);
+  return names.some((name) => !isUrl(name) && disk.stat(name)?.kind === "folder" && inside(name));
+}
+
 /** A collection that grows is deduplicated in place again and again; a folder for output is written once. */
-function jobFolderFor(disk: Disk, inputs: readonly Input[], { output }: DedupOptions, state: JobState): string {
-  return output === undefined ? jobFolderIn(disk, commonFolder(inputs), state) : `${output}/${JOB_NAME}`;
+function jobFolderFor(
+  disk: Disk,
+  inputs: readonly Input[],
+  { output }: DedupOptions,
+  state: JobState,
+  key: Uint8Array | undefined,
+): string {
+  return output === undefined ? jobFolderIn(disk, commonFolder(inputs), state, key) : `${output}/${JOB_NAME}`;
 }
 
 function jobState(inputs: readonly Input[], options: DedupOptions): JobState {

@@ -171,11 +171,17 @@ export function isRemark(line: string): boolean {
   return line.startsWith("#");
 }
 
+/** Ledgers lie beside files that may have come from anywhere. */
+function isHead({ input, output }: Partial<LedgerHead>): boolean {
+  const hasSizes = Number.isSafeInteger(input?.size) && Number.isSafeInteger(output?.size);
+  return hasSizes && typeof output?.path === "string" && typeof output.sha256 === "string";
+}
+
 function parseHead(line: string, path: string): LedgerHead {
   try {
     const head = JSON.parse(line) as LedgerHead;
     const format: string = head.format;
-    if (format === LEDGER_FORMAT) return head;
+    if (format === LEDGER_FORMAT && isHead(head)) return head;
     const code = /^holotype-ledger\/\d+$/.test(format) ? "HT_FORMAT_TOO_NEW" : "HT_CORRUPT";
     throw new ArchiveError(code, `${path}: not a ledger that this version reads: ${format}`, { file: path });
   } catch (cause) {

@@ -6,6 +6,7 @@ import { ArchiveError, loadDigest } from "../base/index.ts";
 import { type Disk, type DiskFile, DurableOutput } from "../disk/index.ts";
 import { type ByteSource, fileSource, loadZstd } from "../warc/index.ts";
 import { detectCompression } from "./compression.ts";
+import { accessOf } from "./input-access.ts";
 import { openInput } from "./inputs.ts";
 import { fileOf, isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
 import { DRAFT } from "./job-folder.ts";
@@ -158,14 +159,17 @@ class FileRewrite {
   private rewriteDurably(source: ByteSource): number {
     const { disk, file, job } = this;
     const draft = `${file.ledger}${DRAFT}`;
-    using output = DurableOutput.begin(disk, file.output, { replace: file.output === file.path });
+    // In place, all that could be done with the file can still be done.
+    const isInPlace = file.output === file.path;
+    const access = isInPlace ? undefined : accessOf(disk, [file]);
+    using output = DurableOutput.begin(disk, file.output, { replace: isInPlace, access });
     {
       using entries = new DraftWriter(disk, draft);
       this.rewrite(source, output, (line) => entries.write(`${line}\n`));
       entries.flush();
     }
     // In place, a file in which nothing was replaced stays as it is.
-    if (this.replaced === 0 && file.output === file.path) {
+    if (this.replaced === 0 && isInPlace) {
       disk.remove(draft);
       // A run that was stopped may have left one that tells otherwise.
       disk.remove(file.ledger);
