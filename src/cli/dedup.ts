@@ -3,6 +3,7 @@ import type { Policy } from "../dedup/index.ts";
 import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import { type DedupOptions, type DedupResult, dedup as dedupFiles } from "../pipeline/index.ts";
 import { type Arguments, type Command, type OptionSpecs, parseChoice, parseCount, requireFiles } from "./command.ts";
+import { endOnInterruption } from "./interruption.ts";
 import { formatCount, formatNumber, formatSize, StageLine, say, tellSkipped, WarningTeller } from "./talk.ts";
 import { VERSION } from "./version.ts";
 
@@ -115,12 +116,10 @@ export async function runDedup(files: readonly string[], args: Arguments, option
     line.clear();
     warnings.tell(warning);
   };
-  const interrupted = () => {
+  using _ = endOnInterruption(() => {
     line.clear();
     if (!json) say(dryRun ? "stopped" : "stopped; what is finished stays. Run the same command again to go on");
-    process.exit(130);
-  };
-  process.once("SIGINT", interrupted);
+  });
   try {
     const result = await dedupFiles(nodeDisk, files, {
       ...options,
@@ -145,7 +144,6 @@ export async function runDedup(files: readonly string[], args: Arguments, option
     return result.skipped.length > 0 || result.damage > 0 || result.orphans > 0 || unread > 0 ? 3 : 0;
   } finally {
     line.clear();
-    process.off("SIGINT", interrupted);
   }
 }
 
