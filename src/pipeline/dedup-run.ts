@@ -178,7 +178,7 @@ export class DedupRun {
       },
     );
     const left = this.takeFindings();
-    if (left.size > 0 || planner.isOverfull) this.planning.forget();
+    if (left.size > 0) this.planning.forget();
     const keep = keptLine(left);
     job.makeText("sorted.tsv", () => sorter.sorted((sortable) => keep(fromSortable(sortable, BY_DIGEST))));
   }
