@@ -3,6 +3,7 @@ import type { Policy } from "../dedup/index.ts";
 import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import { type DedupOptions, type DedupResult, dedup as dedupFiles } from "../pipeline/index.ts";
 import { type Arguments, type Command, type OptionSpecs, parseChoice, parseCount, requireFiles } from "./command.ts";
+import { endOnInterruption } from "./interruption.ts";
 import { formatCount, formatNumber, formatSize, StageLine, say, tellSkipped, WarningTeller } from "./talk.ts";
 import { VERSION } from "./version.ts";
 
@@ -43,13 +44,24 @@ export function parseTarget(args: Arguments): string | undefined {
   return output?.replace(/(?<=.)\/+$/, "");
 }
 
+export const ORIGINALS_OPTION: OptionSpecs = {
+  originals: {
+    type: "string",
+    multiple: true,
+    value: "DIR",
+    help: "folder or URL where originals lie that are in none of the files",
+  },
+};
+
 export const dedup: Command = {
   name: "dedup",
   purpose: "Replace duplicate records in archive files by revisits; undo it with restore.",
   usage: "FILE… -o DIR | --in-place",
   details: `Payloads with one digest are compared byte for byte. The earliest capture of a payload stays; the others become
 revisit records that refer to it and keep their HTTP headers. All else is copied byte for byte. An output gets
-its name after it has been read back and proven. The job's state, its ledger and its report are kept in the job
+its name after it has been read back and proven. Originals that --known tells of are read and compared too, if
+--originals says where they lie. In place that is a must; with -o, one that cannot be found is believed in, and counted
+as a claim. The job's state, its ledger and its report are kept in the job
 folder; after a kill, a power cut or a full disk the same command goes on where it stopped.`,
   options: {
     output: { type: "string", short: "o", value: "DIR", help: "folder for the rewritten files" },
@@ -62,10 +74,11 @@ folder; after a kill, a power cut or a full disk the same command goes on where 
       value: "FILE",
       help: "manifest, CDX or CDXJ of earlier holdings to refer to, gzipped or not",
     },
+    ...ORIGINALS_OPTION,
     digest: { type: "string", value: "ALGORITHM", help: DIGEST_ALGORITHMS.join(", "), default: "sha256" },
     job: { type: "string", value: "DIR", help: "job folder (default: holotype-job by the output or the files)" },
     keep: { type: "boolean", help: "keep manifests and plan in the job folder" },
-    "no-compare": { type: "boolean", help: "believe in digests; not advisable" },
+    "no-compare": { type: "boolean", help: "trust digests without comparing bytes (not recommended)" },
     threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core, fewer for little)" },
   },
   exits: "3 inputs were skipped, or records are damaged or unread · 24 no space; run it again when there is some",
@@ -103,18 +116,17 @@ export async function runDedup(files: readonly string[], args: Arguments, option
     line.clear();
     warnings.tell(warning);
   };
-  const interrupted = () => {
+  using _ = endOnInterruption(() => {
     line.clear();
     if (!json) say(dryRun ? "stopped" : "stopped; what is finished stays. Run the same command again to go on");
-    process.exit(130);
-  };
-  process.once("SIGINT", interrupted);
+  });
   try {
     const result = await dedupFiles(nodeDisk, files, {
       ...options,
       dryRun,
       threads: threads === undefined ? undefined : parseCount("threads", threads, 1, THREADS_MAX),
       job: args.text("job"),
+      originals: args.list("originals"),
       software: VERSION,
       onProgress: line.update,
       onWarning,
@@ -132,7 +144,6 @@ export async function runDedup(files: readonly string[], args: Arguments, option
     return result.skipped.length > 0 || result.damage > 0 || result.orphans > 0 || unread > 0 ? 3 : 0;
   } finally {
     line.clear();
-    process.off("SIGINT", interrupted);
   }
 }
 
@@ -152,6 +163,11 @@ function formatResult(result: DedupResult, dryRun: boolean): string {
       "duplicates",
       `${formatNumber(result.duplicates)} found, ${formatNumber(result.replaced)} ${dryRun ? "would be replaced" : "replaced"}`,
     ],
+    ...(result.claims === 0
+      ? []
+      : [
+          ["", `${formatNumber(result.claims)} of these for originals that were not read (claims)`] as [string, string],
+        ]),
     ...left.map(([reason, count]): [string, string] => ["", `${formatNumber(count)} left (${reason})`]),
     ["size", `${formatSize(result.bytesBefore)} → ${formatSize(result.bytesAfter)}`],
     ["saved", `${formatSize(saved)} (${(share * 100).toFixed(1)} %), ${formatNumber(saved)} bytes`],

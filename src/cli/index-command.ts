@@ -1,6 +1,6 @@
 import { ArchiveError } from "../base/index.ts";
-import { createDurably, nodeDisk, writeStandardOutput } from "../disk/index.ts";
-import { LineSorter } from "../pipeline/index.ts";
+import { type Access, createDurably, nodeDisk, writeStandardOutput } from "../disk/index.ts";
+import { accessOf, LineSorter } from "../pipeline/index.ts";
 import { CDX_11, formatCdxHeader } from "../warc/index.ts";
 import { type Command, parseChoice, requireFiles } from "./command.ts";
 import { survey, THREADS_OPTION } from "./survey-run.ts";
@@ -32,7 +32,12 @@ output file gets its name only when it is complete.`,
       throw new ArchiveError("HT_EXISTS", `${output}: there already (see --replace)`, { file: output });
     }
     using sorter = new LineSorter(nodeDisk);
+    let access: Access | undefined;
     const { exit } = await survey(requireFiles(index, args), { kind: "cdx", options }, args, {
+      from: (inputs) => {
+        access = accessOf(nodeDisk, inputs);
+        return inputs;
+      },
       onText: (text) => sorter.addText(text),
     });
     const write = (sink: (bytes: Uint8Array) => void) => {
@@ -40,7 +45,7 @@ output file gets its name only when it is complete.`,
       for (const chunk of sorter.sorted()) sink(chunk);
     };
     if (output === undefined) write(writeStandardOutput);
-    else createDurably(nodeDisk, output, (file) => write((bytes) => file.write(bytes)), { replace });
+    else createDurably(nodeDisk, output, (file) => write((bytes) => file.write(bytes)), { replace, access });
     return exit;
   },
 };

@@ -1,7 +1,21 @@
-/** How long work is stopped, from the keyboard or by who looks after processes. */
+/** How long-running work is interrupted: Ctrl-C or SIGTERM. */
 import { say } from "./talk.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
+
+/** For work that may end at any moment, since what is finished stays: calls `last` and ends the process with 130. */
+export function endOnInterruption(last: () => void): Disposable {
+  const stop = () => {
+    last();
+    process.exit(130);
+  };
+  for (const signal of SIGNALS) process.once(signal, stop);
+  return {
+    [Symbol.dispose]: () => {
+      for (const signal of SIGNALS) process.off(signal, stop);
+    },
+  };
+}
 
 /**
  * Ctrl-C and SIGTERM, for work that ends by itself at the next good moment. The second one ends the process at once; what

@@ -13,7 +13,8 @@ export const plan: Command = {
 (columns 15 to 19). The original is the earliest capture that can be referred to. Lines may come in any order, from
 manifest or from resolve; without resolve, digests are believed in. Lines of one payload come out together. What
 revisits in the files refer to stays as it is where manifest --revisits has told of them, and all lines are planned
-together.`,
+together. Up to 300 million lines can be planned at once, in up to 1.5 GB of memory; above that more and more records
+stay as they are, and plan says so.`,
   options: {
     ...POLICY_OPTIONS,
     known: {
@@ -34,6 +35,9 @@ together.`,
     for (const line of planManifests(nodeDisk, takeManifests(args.positionals), {
       policy: parsePolicy(args),
       known: args.list("known"),
+      onTell: (message) => {
+        if (!json) say(message);
+      },
       onPlanned: ({ line: planned, decision }) => {
         records++;
         isCopy = decision?.kind === "duplicate";

@@ -13,6 +13,7 @@ import {
   type SubsetResult,
 } from "../pipeline/index.ts";
 import { type Arguments, type Command, parseCount, requireFiles } from "./command.ts";
+import { endOnInterruption } from "./interruption.ts";
 import { formatCount, formatNumber, formatSize, StageLine, say, tellSkipped, WarningTeller } from "./talk.ts";
 
 const THREADS_MAX = 256;
@@ -52,18 +53,15 @@ them, also those that dedup found there, becomes the full record that it stands 
   async run(args) {
     const names = requireFiles(restore, args);
     const line = new StageLine();
-    const interrupted = () => {
+    using _ = endOnInterruption(() => {
       line.clear();
       if (!args.flag("json")) say("stopped; what is finished stays. Run the same command again to go on");
-      process.exit(130);
-    };
-    process.once("SIGINT", interrupted);
+    });
     try {
       const filter = parseFilter(args);
       return filter === undefined ? await runRestore(names, args, line) : await runSubset(names, args, filter, line);
     } finally {
       line.clear();
-      process.off("SIGINT", interrupted);
     }
   },
 };

@@ -1,5 +1,5 @@
 import { ArchiveError } from "../base/index.ts";
-import { DurableOutput, nodeDisk } from "../disk/index.ts";
+import { commonAccess, DurableOutput, nodeDisk } from "../disk/index.ts";
 import { partOf } from "../pipeline/index.ts";
 import { type Command, parseCount } from "./command.ts";
 import { takeManifests } from "./manifest-text.ts";
@@ -27,7 +27,8 @@ were made on several machines can be split on each, and parts of one number belo
     if (prefix === undefined) throw new ArchiveError("HT_USAGE", "say where to with -o PREFIX");
     const paths = Array.from({ length: count }, (_, i) => `${prefix}${String(i).padStart(3, "0")}.tsv`);
     const replace = args.flag("replace");
-    const outputs = paths.map((path) => DurableOutput.begin(nodeDisk, path, { replace }));
+    const access = commonAccess(names.flatMap((name) => nodeDisk.stat(name) ?? []));
+    const outputs = paths.map((path) => DurableOutput.begin(nodeDisk, path, { replace, access }));
     try {
       const texts = paths.map(() => "");
       let lines = 0;

@@ -51,7 +51,7 @@ export class StandardInput implements Disposable {
   private keep(first: Uint8Array): Content {
     this.folder = scratchFolder(nodeDisk);
     const path = join(this.folder.path, "input");
-    using file = nodeDisk.open(path, "create", 0o600);
+    using file = nodeDisk.open(path, "create", { permissions: 0o600 });
     file.write(first, 0);
     const piece = Buffer.alloc(PIECE_SIZE);
     for (let at = first.length; ; ) {

@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 const REVISIT_SIZE_LEAST = 200;
 
 /** The record that a duplicate would refer to. */
-export type Original = Pick<Candidate, "uri" | "date">;
+export type Original = Pick<Candidate, "uri" | "date" | "known">;
 
 /** How the URL of a duplicate is to that of its original: the DeDuplicator's exact, equivalent and new hits. */
 export type HitKind = "exact" | "equivalent" | "elsewhere";
@@ -28,6 +28,7 @@ export class Rules {
   /** Whether the policy lets the candidate be a duplicate of that original at all; if not, it may begin anew. */
   isInReach(original: Original, candidate: Candidate): boolean {
     const { sameUrl, sameSite, maxAgeDays } = this.policy;
+    if (original.known === true && !isOfEarlierSecond(original, candidate)) return false;
     if (sameUrl === true && !this.isSameUrl(original, candidate)) return false;
     if (sameSite === true && siteOf(original) !== siteOf(candidate)) return false;
     if (maxAgeDays === undefined) return true;
@@ -74,6 +75,15 @@ function isSameCapture(one: Original, other: Original): boolean {
   if (one.uri === undefined || one.date === undefined || other.uri === undefined || other.date === undefined)
     return false;
   return captureKey(one.uri, one.date) === captureKey(other.uri, other.date);
+}
+
+/**
+ * Whoever keeps a known capture may know ours in turn. Only a capture of an earlier second is given precedence over one
+ * of our own: then of any number of hosts that know each other at least one keeps its copy.
+ */
+function isOfEarlierSecond(known: Original, { date }: Original): boolean {
+  const [then, now] = [timeOfDate(known.date), timeOfDate(date)];
+  return then !== undefined && now !== undefined && Math.floor(then / 1000) < Math.floor(now / 1000);
 }
 
 export function hitKind(original: Original, candidate: Original): HitKind {

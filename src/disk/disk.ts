@@ -16,14 +16,25 @@ export interface FolderEntry {
   readonly kind: EntryKind;
 }
 
-export interface FileStat {
+/** Who may read a file beside its owner: the nine permission bits, and the group that the middle ones are for. */
+export interface Access {
+  readonly permissions: number;
+  readonly group?: number | undefined;
+}
+
+export interface FileStat extends Access {
   readonly sizeBytes: number;
   readonly kind: EntryKind;
   readonly modifiedMs: number;
   /** Device and inode: equal for two paths exactly if they lead to one file. */
   readonly identity: string;
-  /** The nine permission bits, as `open` takes them. */
-  readonly permissions: number;
+  /** It belongs to the user that this process runs as. */
+  readonly isOwn: boolean;
+}
+
+/** With `isExact`, what the umask takes away is given back, and the group is kept where that is possible. */
+export interface NewAccess extends Access {
+  readonly isExact?: boolean;
 }
 
 export interface DiskFile extends Disposable {
@@ -52,8 +63,11 @@ export interface Lock extends Disposable {
 }
 
 export interface Disk {
-  /** With `create` the file gets exactly these permissions; without them, and otherwise, 0o666 less the umask. */
-  open(path: string, mode: OpenMode, permissions?: number): DiskFile;
+  /**
+   * A file that is made with `create` is at no moment readable to more people than `access` allows; if it comes to be of
+   * another group, that group may do no more than everybody. Without `access`, and otherwise, 0o666 less the umask.
+   */
+  open(path: string, mode: OpenMode, access?: NewAccess): DiskFile;
   /**
    * Atomic: a reader finds the old file or the new one. With `refuse`, a target that is there stays (HT_EXISTS), and
    * a crash may leave both names on the one file.
@@ -64,8 +78,10 @@ export interface Disk {
   /** Sorted by name. */
   list(folder: string): FolderEntry[];
   stat(path: string): FileStat | undefined;
+  /** The same, but a symbolic link is not followed: it is `other`. */
+  statLink(path: string): FileStat | undefined;
   /** Makes the folder and those above it, as far as they are missing, and makes their names durable. */
-  makeFolder(path: string, permissions?: number): void;
+  makeFolder(path: string, access?: Access): void;
   /** Makes names durable: what was created in this folder, renamed into or out of it, or removed from it. */
   syncFolder(path: string): void;
   /**

@@ -62,7 +62,7 @@ describe("a durable output", () => {
     using folder = scratchFolder(nodeDisk);
     const path = join(folder.path, "a");
     // More than any usual umask allows.
-    nodeDisk.open(path, "create", 0o662).close();
+    nodeDisk.open(path, "create", { permissions: 0o662, isExact: true }).close();
     createDurably(nodeDisk, path, (output) => output.write(Buffer.from("new")), { replace: true });
     expect(readText(nodeDisk, path)).toBe("new");
     expect(nodeDisk.stat(path)?.permissions).toBe(0o662);

@@ -5,13 +5,23 @@
  */
 import { dirname } from "node:path";
 import { ArchiveError, invariant, type Random, systemRandom } from "../base/index.ts";
-import type { Disk, DiskFile } from "./disk.ts";
+import { commonAccess } from "./access.ts";
+import type { Access, Disk, DiskFile, FileStat, NewAccess } from "./disk.ts";
 import { partialPath } from "./partial-name.ts";
 
 export interface DurableOptions {
   /** Without it, a target that is there stays and the call throws HT_EXISTS. With it, permissions carry over. */
   readonly replace?: boolean;
+  /** Who may read the target, at most; see `Disk.open`. */
+  readonly access?: Access | undefined;
   readonly random?: Random;
+}
+
+/** What was there is kept, as far as that is allowed. */
+function accessFor(present: FileStat | undefined, access: Access | undefined): NewAccess | undefined {
+  if (present === undefined) return access;
+  const { permissions, group } = (access && commonAccess([present, access])) ?? present;
+  return { permissions, group, isExact: true };
 }
 
 /** Where bytes go in order. They are the caller's again when `write` returns. */
@@ -51,7 +61,7 @@ export class DurableOutput implements ByteSink, Disposable {
       throw new ArchiveError("HT_NOT_FOUND", `${folder}: no such folder`, { file: folder });
     }
     const partial = partialPath(path, options.random ?? systemRandom);
-    return new DurableOutput(disk, path, replace, disk.open(partial, "create", present?.permissions));
+    return new DurableOutput(disk, path, replace, disk.open(partial, "create", accessFor(present, options.access)));
   }
 
   /** Bytes given to `write` so far. */

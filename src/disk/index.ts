@@ -1,3 +1,4 @@
+export { commonAccess, folderAccess } from "./access.ts";
 export * from "./append-log.ts";
 export * from "./disk.ts";
 export * from "./durable-output.ts";
@@ -7,3 +8,4 @@ export { nodeDisk } from "./node-disk.ts";
 export { partialPath } from "./partial-name.ts";
 export * from "./scratch-folder.ts";
 export * from "./standard-streams.ts";
+export { userKey } from "./user-key.ts";

@@ -42,7 +42,7 @@ it("goes on where something cannot be removed", () => {
   for (const name of ["a", "b"]) writeText(disk, `/.${name}.${DEAD}-001122334455.partial`, "");
   const refusing = Object.assign(Object.create(disk) as ForgetfulDisk, {
     list: (path: string) => disk.list(path),
-    stat: (path: string) => disk.stat(path),
+    statLink: (path: string) => disk.statLink(path),
     remove: (path: string) => (path.includes(".a.") ? nodeDisk.list("/nothing/here") : disk.remove(path)),
   });
   expect(removeLeftovers(refusing, "/")).toEqual([`.b.${DEAD}-001122334455.partial`]);
@@ -71,4 +71,39 @@ it("clears up behind killed processes when it makes a scratch folder", () => {
   using folder = scratchFolder(disk, { parent: "/scratch" });
   expect(disk.list("/scratch")).toHaveLength(1);
   expect(disk.list(folder.path)).toEqual([]);
+});
+
+const isRoot = process.getuid?.() === 0;
+
+it.runIf(isRoot)("leaves what another user made, though its name is that of a leftover", () => {
+  using parent = scratchFolder(nodeDisk);
+  const theirs = join(parent.path, `.holotype-scratch.${DEAD}-001122334455.partial`);
+  nodeDisk.makeFolder(theirs);
+  writeText(nodeDisk, join(theirs, "mine"), "stays");
+  fs.chownSync(theirs, 12345, 12345);
+  expect(removeLeftovers(nodeDisk, parent.path)).toEqual([]);
+  expect(readText(nodeDisk, join(theirs, "mine"))).toBe("stays");
+});
+
+it("removes a link that took the place of a folder, and nothing that it leads to", () => {
+  using parent = scratchFolder(nodeDisk);
+  const precious = join(parent.path, "precious");
+  nodeDisk.makeFolder(precious);
+  writeText(nodeDisk, join(precious, "file"), "stays");
+  const left = join(parent.path, `.holotype-scratch.${DEAD}-001122334455.partial`);
+  nodeDisk.makeFolder(left);
+  // Somebody else swaps the folder when it has been listed.
+  const swapping = {
+    ...nodeDisk,
+    list: (path: string) => {
+      const entries = nodeDisk.list(path);
+      if (path === parent.path) {
+        fs.rmdirSync(left);
+        fs.symlinkSync(precious, left);
+      }
+      return entries;
+    },
+  };
+  removeLeftovers(swapping, parent.path);
+  expect(readText(nodeDisk, join(precious, "file"))).toBe("stays");
 });

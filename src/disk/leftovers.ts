@@ -10,9 +10,9 @@ import { isRunning } from "./process-identity.ts";
 const CLOCK_SKEW_MS = 60_000;
 
 /**
- * Removes the unfinished files and scratch folders in `folder` whose process is dead, and gives their names. What
- * cannot be removed (another user's) stays. A process on another host looks dead from here: where hosts share a
- * folder, hold its lock around this.
+ * Removes the unfinished files and scratch folders of this user in `folder` whose process is dead, and gives their names.
+ * In a folder that users share, anyone can make a name that looks like ours; what is another user's stays. A process on
+ * another host looks dead from here: where hosts share a folder, hold its lock around this.
  */
 export function removeLeftovers(disk: Disk, folder: string): string[] {
   const removed: string[] = [];
@@ -33,16 +33,16 @@ const STARTED_MS = systemClock.now() - uptime() * 1000;
 
 function isLeftover(disk: Disk, folder: string, name: string): boolean {
   const writer = pidOfPartial(name);
-  if (writer === undefined) return false;
+  const stat = writer === undefined ? undefined : disk.statLink(join(folder, name));
+  if (writer === undefined || stat?.isOwn !== true) return false;
   if (writer !== pid) return !isRunning(writer);
   // In a container every run has the same small pid: what is older than this process is not its own.
-  const modifiedMs = disk.stat(join(folder, name))?.modifiedMs;
-  return modifiedMs !== undefined && modifiedMs < STARTED_MS - CLOCK_SKEW_MS;
+  return stat.modifiedMs < STARTED_MS - CLOCK_SKEW_MS;
 }
 
 /** Removes a file, or a folder with all that is in it. Links are removed, not followed. */
 export function removeTree(disk: Disk, path: string): void {
-  if (disk.stat(path)?.kind === "folder") {
+  if (disk.statLink(path)?.kind === "folder") {
     for (const { name, kind } of disk.list(path)) {
       if (kind === "folder") removeTree(disk, join(path, name));
       else disk.remove(join(path, name));

@@ -4,7 +4,10 @@ import {
   closeSync,
   type Dirent,
   fchmodSync,
+  fchownSync,
+  fstatSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -13,23 +16,52 @@ import {
   statSync,
   unlinkSync,
 } from "node:fs";
+import { platform } from "node:os";
 import { dirname, resolve } from "node:path";
 import { ArchiveError } from "../base/index.ts";
-import type { Disk, DiskFile, EntryKind, FileStat, FolderEntry, OpenMode } from "./disk.ts";
+import { strangers } from "./access.ts";
+import type { Access, Disk, DiskFile, EntryKind, FileStat, FolderEntry, NewAccess, OpenMode } from "./disk.ts";
 import { linkUnlessThere } from "./link.ts";
 import { lockFile } from "./lock.ts";
 import { NodeFile } from "./node-file.ts";
+import { actsAs } from "./process-identity.ts";
 import { attempt, systemCode, unlessAbsent } from "./system-call.ts";
 
+const SET_GROUP_ID = 0o2000;
 const FLAGS: Readonly<Record<OpenMode, string>> = { read: "r", update: "r+", create: "wx+", replace: "w+" };
 
-function open(path: string, mode: OpenMode, permissions?: number): DiskFile {
+function open(path: string, mode: OpenMode, access?: NewAccess): DiskFile {
   return attempt(path, () => {
-    const descriptor = openSync(path, FLAGS[mode], mode === "create" ? permissions : undefined);
-    // Never more than asked for, not even for a moment; and now those that the umask took away.
-    if (permissions !== undefined && mode === "create") fchmodSync(descriptor, permissions);
+    const given = mode === "create" ? access : undefined;
+    const descriptor = openSync(path, FLAGS[mode], given && permissionsIn(dirname(path), given));
+    if (given?.isExact === true) carryOver(descriptor, given);
     return new NodeFile(path, descriptor);
   });
+}
+
+/** What something new in the folder may be given. */
+function permissionsIn(folder: string, { permissions, group }: Access): number {
+  return group === undefined || group === groupIn(folder) ? permissions : strangers(permissions);
+}
+
+/** The group that something new in the folder gets. */
+function groupIn(folder: string): number | undefined {
+  const { mode, gid } = statSync(folder);
+  const inherits = (mode & SET_GROUP_ID) !== 0 || platform() === "darwin" || platform() === "freebsd";
+  return inherits ? gid : actsAs().group;
+}
+
+function carryOver(descriptor: number, { permissions, group }: Access): void {
+  const { uid, gid } = fstatSync(descriptor);
+  let isKept = group === undefined || group === gid;
+  try {
+    if (!isKept) fchownSync(descriptor, uid, group!);
+    isKept = true;
+  } catch (cause) {
+    // Only members may give a file to a group.
+    if (systemCode(cause) !== "EPERM") throw cause;
+  }
+  fchmodSync(descriptor, isKept ? permissions : strangers(permissions));
 }
 
 function rename(from: string, to: string, target: "replace" | "refuse" = "replace"): void {
@@ -69,8 +101,16 @@ function list(folder: string): FolderEntry[] {
 }
 
 function stat(path: string): FileStat | undefined {
-  const found = attempt(path, () => unlessAbsent(() => statSync(path, { bigint: true })));
+  return toFileStat(attempt(path, () => unlessAbsent(() => statSync(path, { bigint: true }))));
+}
+
+function statLink(path: string): FileStat | undefined {
+  return toFileStat(attempt(path, () => unlessAbsent(() => lstatSync(path, { bigint: true }))));
+}
+
+function toFileStat(found: BigIntStats | undefined): FileStat | undefined {
   if (found === undefined) return undefined;
+  const { user } = actsAs();
   return {
     sizeBytes: Number(found.size),
     kind: kindOf(found),
@@ -78,16 +118,18 @@ function stat(path: string): FileStat | undefined {
     // Inode numbers of some file systems are beyond the exact range of a number.
     identity: `${found.dev}:${found.ino}`,
     permissions: Number(found.mode & 0o777n),
+    group: Number(found.gid),
+    isOwn: user === undefined || found.uid === BigInt(user),
   };
 }
 
-function makeFolder(path: string, permissions?: number): void {
+function makeFolder(path: string, access?: Access): void {
   const folder = resolve(path);
   if (stat(folder)?.kind === "folder") return;
   const parent = dirname(folder);
   if (parent !== folder) makeFolder(parent);
   try {
-    attempt(folder, () => mkdirSync(folder, permissions));
+    attempt(folder, () => mkdirSync(folder, access && permissionsIn(parent, access)));
   } catch (error) {
     // Another process may have been faster; its folder is as good.
     if (stat(folder)?.kind !== "folder") throw error;
@@ -109,4 +151,4 @@ function syncFolder(path: string): void {
   });
 }
 
-export const nodeDisk: Disk = { open, rename, remove, list, stat, makeFolder, syncFolder, lock: lockFile };
+export const nodeDisk: Disk = { open, rename, remove, list, stat, statLink, makeFolder, syncFolder, lock: lockFile };

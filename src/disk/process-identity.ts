@@ -4,7 +4,7 @@
  */
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
-import { kill, pid } from "node:process";
+import { getegid, geteuid, kill, pid } from "node:process";
 import { systemCode } from "./system-call.ts";
 
 export interface ProcessIdentity {
@@ -44,6 +44,11 @@ export function ownProcess(): ProcessIdentity {
     namespace: unlessRefused(() => readlinkSync("/proc/self/ns/pid")) ?? "",
   };
   return own;
+}
+
+/** The user and the group that this process acts as; absent where the system has none. */
+export function actsAs(): { readonly user: number | undefined; readonly group: number | undefined } {
+  return { user: geteuid?.(), group: getegid?.() };
 }
 
 /** Whether a process of this number runs here; one that is dead and only waits to be reaped does not. */

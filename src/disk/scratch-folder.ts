@@ -20,7 +20,7 @@ export function scratchFolder(disk: Disk, options: { parent?: string; random?: R
   const parent = options.parent ?? tmpdir();
   if (disk.stat(parent) !== undefined) removeLeftovers(disk, parent);
   const path = partialPath(join(parent, "holotype-scratch"), options.random ?? systemRandom);
-  disk.makeFolder(path, 0o700);
+  disk.makeFolder(path, { permissions: 0o700 });
   const remove = () => removeTree(disk, path);
   return { path, remove, [Symbol.dispose]: remove };
 }

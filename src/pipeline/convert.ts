@@ -27,6 +27,7 @@ import {
   warcinfoFields,
 } from "./arc-conversion.ts";
 import { Proof, proveInput, proveOutput, refuseDamage } from "./conversion-proof.ts";
+import { accessOf } from "./input-access.ts";
 import { type Input, openInput } from "./inputs.ts";
 
 export interface ConvertOptions {
@@ -68,7 +69,10 @@ export async function convertInput(disk: Disk, input: Input, options: ConvertOpt
   const source = openInput(disk, input);
   try {
     if (options.replace !== true && disk.stat(path) !== undefined) return keepOutput(disk, source, input, path);
-    using output = DurableOutput.begin(disk, path, { replace: options.replace ?? false });
+    using output = DurableOutput.begin(disk, path, {
+      replace: options.replace ?? false,
+      access: accessOf(disk, [input]),
+    });
     const proof = new Proof();
     const conversion = new Conversion(source, output, name, options, proof);
     const records = conversion.run();

@@ -76,13 +76,14 @@ export function reportJob(
 ): JobReport {
   const { statistics, recordsOf, collisions, records, duplicates, revisits } = figures;
   const left: Record<string, number> = {};
-  let [filesChanged, replaced, bytesBefore, bytesAfter] = [0, 0, 0, 0];
+  let [filesChanged, replaced, claims, bytesBefore, bytesAfter] = [0, 0, 0, 0, 0];
   for (const file of files) {
     const result = results.get(file.name);
     if (result === undefined) continue;
     bytesBefore += result.bytesBefore;
     bytesAfter += result.bytesAfter;
     replaced += result.replaced;
+    claims += result.claims;
     if (result.replaced > 0) filesChanged++;
     for (const [reason, count] of Object.entries(result.left)) left[reason] = (left[reason] ?? 0) + count;
     statistics.addFile({
@@ -95,13 +96,14 @@ export function reportJob(
     });
   }
   const orphans = revisits === 0 ? 0 : tellOrphans(disk, job, options);
-  const report = statistics.finish(metadataOf(job, options));
+  const report = statistics.finish(metadataOf(job, claims, options));
   const counts: Counts = {
     files: files.length,
     filesChanged,
     records,
     duplicates,
     replaced,
+    claims,
     left,
     bytesBefore,
     bytesAfter,
@@ -164,7 +166,7 @@ function decisionOf(line: ManifestLine) {
   return copy === 1 ? ({ kind: "original" } as const) : ({ kind: "duplicate", copy } as const);
 }
 
-function metadataOf(job: JobFolder, options: DedupOptions): ReportMetadata {
+function metadataOf(job: JobFolder, claims: number, options: DedupOptions): ReportMetadata {
   const { settings, startedMs } = job.state;
   const { policy } = settings;
   const clock = options.clock ?? systemClock;
@@ -179,6 +181,9 @@ function metadataOf(job: JobFolder, options: DedupOptions): ReportMetadata {
       settings.compare
         ? "Payloads with one digest were compared byte for byte before any was called a duplicate."
         : "Payloads were taken for equal by their digests alone: they were not compared.",
+      ...(claims === 0
+        ? []
+        : [`${claims} records refer to originals that were not read: an index or a plan claims that they are equal.`]),
       "Every record that was replaced can be put together again; its digest is in the ledger.",
       options.prove === false
         ? "The files were not read back: this was a run for measuring."

@@ -11,7 +11,6 @@ import type { JobFolder } from "./job-folder.ts";
 import { LineSorter } from "./line-sorter.ts";
 import { GroupParts, partName, readFindings, type ToldSkip, toldOf } from "./manifest-groups.ts";
 import { BY_DIGEST, formatColumn, fromSortable, isRevisit, splitLine, toSortable } from "./manifest-line.ts";
-import { loadSight } from "./plan-intake.ts";
 import { PlanRun } from "./plan-run.ts";
 import { RewriteRun, type Rewritten } from "./rewrite-run.ts";
 import { runTask } from "./run.ts";
@@ -44,7 +43,7 @@ export class DedupRun {
     this.threads = options.threads ?? usefulThreads(inputs);
     this.pool = new StageThreads(disk, this.threads);
     this.planning = new PlanRun(disk, job, inputs, options, this.pool);
-    this.rewriting = new RewriteRun(disk, job, options, skipped, this.pool);
+    this.rewriting = new RewriteRun(disk, job, inputs, options, skipped, this.pool);
   }
 
   async run(): Promise<DedupResult> {
@@ -68,10 +67,8 @@ export class DedupRun {
   private async goOn(): Promise<DedupResult> {
     const { job } = this;
     if (job.has("plan.tsv")) this.takeFindings();
-    else if (this.options.plan !== undefined) {
-      this.pool.prepare(this.inputs.length);
-      await loadSight(this.disk, this.inputs);
-    } else {
+    else if (this.options.plan !== undefined) this.pool.prepare(this.inputs.length);
+    else {
       await this.makeManifest();
       await this.planning.compare();
     }
@@ -181,7 +178,7 @@ export class DedupRun {
       },
     );
     const left = this.takeFindings();
-    if (left.size > 0 || planner.isOverfull) this.planning.forget();
+    if (left.size > 0) this.planning.forget();
     const keep = keptLine(left);
     job.makeText("sorted.tsv", () => sorter.sorted((sortable) => keep(fromSortable(sortable, BY_DIGEST))));
   }

@@ -5,9 +5,10 @@
 import { resolve as absolute, basename, dirname, relative } from "node:path";
 import { ArchiveError, type Clock, type DigestAlgorithm, systemClock, type Warning } from "../base/index.ts";
 import { mimeFilter, type Policy } from "../dedup/index.ts";
-import { type Disk, scratchFolder } from "../disk/index.ts";
+import { type Disk, scratchFolder, userKey } from "../disk/index.ts";
 import { DedupRun } from "./dedup-run.ts";
 import { isUrl } from "./http-source.ts";
+import { accessOf } from "./input-access.ts";
 import { findInputs, type Input, type SkippedInput, STANDARD_INPUT } from "./inputs.ts";
 import type { JobFile } from "./job-files.ts";
 import { JOB_FORMAT, JOB_NAME, JobFolder, type JobState, jobFolderIn } from "./job-folder.ts";
@@ -23,6 +24,11 @@ export interface DedupOptions {
   readonly policy?: Policy | undefined;
   /** Manifests, CDX or CDXJ files of earlier holdings that may be referred to. */
   readonly known?: readonly string[] | undefined;
+  /**
+   * Folders, files or URLs where originals lie that `known` or `plan` tell of. In place, a record is replaced only for an
+   * original that was found there and compared; with `output`, one that cannot be found is believed in and counted.
+   */
+  readonly originals?: readonly string[] | undefined;
   /** Compare payloads of one digest byte for byte; true unless said otherwise. */
   readonly compare?: boolean | undefined;
   /** A plan that was made by the stages one by one: only the rewriting is done. */
@@ -64,6 +70,8 @@ export interface DedupResult {
   /** Records that are copies of others by the plan, and how many of them were replaced. */
   readonly duplicates: number;
   readonly replaced: number;
+  /** How many of these refer to originals that were not read: an index or a plan claims them. */
+  readonly claims: number;
   /** Copies that stayed as they are, by reason. */
   readonly left: Readonly<Record<string, number>>;
   readonly bytesBefore: number;
@@ -91,6 +99,7 @@ export async function dedup(disk: Disk, names: readonly string[], options: Dedup
   mimeFilter(options.policy ?? {});
   for (const path of options.known ?? []) checkKnown(disk, path, options.digest ?? "sha256");
   if (options.plan !== undefined) disk.open(options.plan, "read").close();
+  checkOriginals(disk, options);
   const skipped: SkippedInput[] = [];
   const onSkip = (input: SkippedInput) => {
     skipped.push(input);
@@ -106,9 +115,27 @@ export async function dedup(disk: Disk, names: readonly string[], options: Dedup
   }
   using scratch = options.dryRun === true ? scratchFolder(disk) : undefined;
   const state = jobState(inputs, options);
-  const folder = scratch?.path ?? options.job ?? jobFolderFor(disk, inputs, options, state);
-  using job = JobFolder.open(disk, folder, () => ({ state, files: listFiles(disk, inputs, folder, options.output) }));
+  // A scratch folder is new, and what is named is meant.
+  const needsSeal = scratch === undefined && options.job === undefined && isAmongInputs(disk, names, options);
+  const key = needsSeal ? userKey(disk) : undefined;
+  const folder = scratch?.path ?? options.job ?? jobFolderFor(disk, inputs, options, state, key);
+  using job = JobFolder.open(disk, folder, { key, needsSeal, access: accessOf(disk, inputs) }, () => ({
+    state,
+    files: listFiles(disk, inputs, folder, options.output),
+  }));
   return await new DedupRun(disk, job, inputs, options, skipped).run();
+}
+
+/** In place, a payload that went on the word of an index would be gone for good. */
+function checkOriginals(disk: Disk, { known = [], originals = [], output, dryRun }: DedupOptions): void {
+  if (known.length > 0 && originals.length === 0 && output === undefined && dryRun !== true) {
+    const message =
+      "in place, --known needs --originals: a record goes only for an original that was read and compared";
+    throw new ArchiveError("HT_USAGE", message);
+  }
+  const absent = originals.find((path) => !isUrl(path) && disk.stat(path) === undefined);
+  if (absent === undefined) return;
+  throw new ArchiveError("HT_NOT_FOUND", `${absent}: no such file or folder`, { file: absent });
 }
 
 /** One file under two names is one file: its records are no duplicates of themselves. */
@@ -216,13 +243,27 @@ function commonFolder(inputs: readonly Input[]): string {
   return common;
 }
 
+/** Whether the job folder lies where whoever made the inputs could have put one. */
+function isAmongInputs(disk: Disk, names: readonly string[], { output }: DedupOptions): boolean {
+  if (output === undefined) return true;
+  const inside = (name: string) => `${absolute(output)}/`.startsWith(`${absolute(name)}/`);
+  return names.some((name) => !isUrl(name) && disk.stat(name)?.kind === "folder" && inside(name));
+}
+
 /** A collection that grows is deduplicated in place again and again; a folder for output is written once. */
-function jobFolderFor(disk: Disk, inputs: readonly Input[], { output }: DedupOptions, state: JobState): string {
-  return output === undefined ? jobFolderIn(disk, commonFolder(inputs), state) : `${output}/${JOB_NAME}`;
+function jobFolderFor(
+  disk: Disk,
+  inputs: readonly Input[],
+  { output }: DedupOptions,
+  state: JobState,
+  key: Uint8Array | undefined,
+): string {
+  return output === undefined ? jobFolderIn(disk, commonFolder(inputs), state, key) : `${output}/${JOB_NAME}`;
 }
 
 function jobState(inputs: readonly Input[], options: DedupOptions): JobState {
-  const { output, digest = "sha256", policy = {}, compare = true, known = [], clock = systemClock } = options;
+  const { output, digest = "sha256", policy = {}, compare = true, known = [] } = options;
+  const { originals = [], clock = systemClock } = options;
   const bytes = inputs.reduce((sum, input) => sum + (input.size ?? 0), 0);
   const stretch = Math.ceil(bytes / BYTES_A_LINE / STRETCHES);
   return {
@@ -234,6 +275,7 @@ function jobState(inputs: readonly Input[], options: DedupOptions): JobState {
       output: output === undefined ? undefined : absolute(output),
       compare,
       known: known.map((path) => absolute(path)),
+      originals: originals.length === 0 ? undefined : originals.map((path) => (isUrl(path) ? path : absolute(path))),
       plan: options.plan === undefined ? undefined : absolute(options.plan),
     },
     // The same names mean other files where the command is run from another folder.

@@ -15,6 +15,7 @@ export { type Converted, type ConvertOptions, convertedName, convertInput } from
 export type { DedupOptions, DedupProgress, DedupResult, DedupStage } from "./dedup.ts";
 export { HalfManifest } from "./half-manifest.ts";
 export { isUrl } from "./http-source.ts";
+export { accessOf } from "./input-access.ts";
 export * from "./inputs.ts";
 export * from "./jobs.ts";
 export { LineSorter, type LineSorterOptions } from "./line-sorter.ts";

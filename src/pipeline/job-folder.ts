@@ -2,9 +2,19 @@
  * The folder of a job: what was asked for, and each stage's result as a file that is whole or not there. So a job that
  * was stopped goes on with the first stage whose file is missing. Obeys docs/format/job-folder.md.
  */
+import { createHmac } from "node:crypto";
+import { resolve as absolute } from "node:path";
 import { ArchiveError } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
-import { type ByteSink, createDurably, type Disk, type Lock, removeLeftovers } from "../disk/index.ts";
+import {
+  type Access,
+  type ByteSink,
+  createDurably,
+  type Disk,
+  folderAccess,
+  type Lock,
+  removeLeftovers,
+} from "../disk/index.ts";
 import { formatJobFile, isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
 import { readTextLines, writeTextLines } from "./text-lines.ts";
 
@@ -18,6 +28,8 @@ export interface JobSettings {
   readonly output: string | undefined;
   readonly compare: boolean;
   readonly known: readonly string[];
+  /** Where originals of other files are looked for. */
+  readonly originals?: readonly string[] | undefined;
   /** A plan that was made elsewhere. */
   readonly plan?: string | undefined;
 }
@@ -29,6 +41,25 @@ export interface JobState {
   readonly inputs: readonly string[];
   /** Bytes of sorted manifest that are resolved at a time. */
   readonly stretchSize: number;
+  /** Proves who began the job; absent where that user has no key. */
+  readonly seal?: string | undefined;
+}
+
+/** What only who has the key can write into the state of a job in this folder. */
+function sealOf(key: Uint8Array, path: string, { seal: _, ...state }: JobState): string {
+  return createHmac("sha256", key)
+    .update(`${absolute(path)}\n${JSON.stringify(state)}`)
+    .digest("hex");
+}
+
+/** How a job folder is opened. */
+export interface JobOpening {
+  /** The key of the user, if there is one. */
+  readonly key: Uint8Array | undefined;
+  /** The folder is in a place that others may have filled: only a job with the user's seal is taken for ours. */
+  readonly needsSeal: boolean;
+  /** Who may read the folder, at most. */
+  readonly access: Access | undefined;
 }
 
 /** What a job folder is called where nobody has named it; the second one in a folder ends in -2, and so on. */
@@ -50,10 +81,10 @@ const NUMBERED_JOB = /^holotype-job(?:-([1-9]\d{0,5}))?$/;
  * Where a job is kept in a folder: in the one that is this job; else in one behind those that are finished, which must
  * stay, since their ledgers prove the undo. One that is neither stands in the way, and who opens it learns of that.
  */
-export function jobFolderIn(disk: Disk, folder: string, wanted: JobState): string {
+export function jobFolderIn(disk: Disk, folder: string, wanted: JobState, key: Uint8Array | undefined): string {
   const there = jobFoldersIn(disk, folder);
   const same = there.findLast((path) => {
-    const state = readState(disk, `${path}/job.json`);
+    const state = readOwnState(disk, path, key);
     if (state === undefined || differenceOf(state, wanted) !== undefined) return false;
     return !isFinished(disk, path) || isAsLeft(disk, path);
   });
@@ -62,6 +93,21 @@ export function jobFolderIn(disk: Disk, folder: string, wanted: JobState): strin
   if (!isFinished(disk, last)) return last;
   const number = Number(NUMBERED_JOB.exec(last.slice(folder.length + 1))?.[1] ?? 1);
   return `${folder}/${JOB_NAME}-${number + 1}`;
+}
+
+/** The state of a job that the key's user began; absent where it is another's, whatever is in it. */
+function readOwnState(disk: Disk, path: string, key: Uint8Array | undefined): JobState | undefined {
+  try {
+    const state = readState(disk, `${path}/job.json`);
+    return state !== undefined && isSealed(state, path, key) ? state : undefined;
+  } catch (error) {
+    if (!(error instanceof ArchiveError)) throw error;
+    return undefined;
+  }
+}
+
+function isSealed(state: JobState, path: string, key: Uint8Array | undefined): boolean {
+  return key !== undefined && state.seal === sealOf(key, path, state);
 }
 
 const FOLDERS = ["manifest", "resolved", "ledger"] as const;
@@ -85,9 +131,16 @@ export class JobFolder implements Disposable {
     this.lock = lock;
   }
 
-  /** Opens the job in the folder, or begins one. Throws where the folder holds another job. */
-  static open(disk: Disk, path: string, begin: () => { state: JobState; files: readonly JobFile[] }): JobFolder {
-    disk.makeFolder(path);
+  /** Opens the job in the folder, or begins one. Throws where the folder holds another job, or one of somebody else. */
+  static open(
+    disk: Disk,
+    path: string,
+    { key, needsSeal, access }: JobOpening,
+    begin: () => { state: JobState; files: readonly JobFile[] },
+  ): JobFolder {
+    refuseLinks(disk, path, needsSeal);
+    if (needsSeal) refuseUnsealed(disk, path, key);
+    makeJobFolder(disk, path, access);
     const lock = disk.lock(`${path}/lock`);
     try {
       removeLeftovers(disk, path);
@@ -97,7 +150,8 @@ export class JobFolder implements Disposable {
         refuseForeign(disk, path);
         for (const name of FOLDERS) disk.makeFolder(`${path}/${name}`);
         writeTextLines(disk, `${path}/files.jsonl`, wanted.files.map(formatJobFile));
-        writeTextLines(disk, `${path}/job.json`, [JSON.stringify(wanted.state)]);
+        const seal = key === undefined ? undefined : sealOf(key, path, wanted.state);
+        writeTextLines(disk, `${path}/job.json`, [JSON.stringify({ ...wanted.state, seal })]);
         return new JobFolder(disk, path, wanted.state, false, lock);
       }
       const difference = differenceOf(there, wanted.state);
@@ -109,6 +163,7 @@ export class JobFolder implements Disposable {
         const message = `${path} holds another job (${difference}); ${advice} (${warning})`;
         throw new ArchiveError("HT_EXISTS", message, { file: path });
       }
+      refuseOtherPaths(disk, path, wanted.files);
       for (const name of FOLDERS)
         if (disk.stat(`${path}/${name}`) !== undefined) removeLeftovers(disk, `${path}/${name}`);
       for (const { name } of disk.stat(`${path}/ledger`) === undefined ? [] : disk.list(`${path}/ledger`))
@@ -160,6 +215,47 @@ export class JobFolder implements Disposable {
   [Symbol.dispose](): void {
     this.lock.release();
   }
+}
+
+/** We make no links. One in the place of a folder would have us write wherever it leads. */
+function refuseLinks(disk: Disk, path: string, alsoItself: boolean): void {
+  const names = [...(alsoItself ? [path] : []), ...FOLDERS.map((name) => `${path}/${name}`)];
+  const link = names.find((name) => !["folder", undefined].includes(disk.statLink(name)?.kind));
+  if (link === undefined) return;
+  throw new ArchiveError("HT_EXISTS", `${link}: not a folder; remove it, or choose another folder with --job`, {
+    file: link,
+  });
+}
+
+function refuseUnsealed(disk: Disk, path: string, key: Uint8Array | undefined): void {
+  if (disk.stat(`${path}/job.json`) === undefined || readOwnState(disk, path, key) !== undefined) return;
+  const message =
+    `${path}: a job that this user did not begin, or on another machine; if it is yours, name it with --job ${path}, ` +
+    "else remove it or choose another folder with --job";
+  throw new ArchiveError("HT_EXISTS", message, { file: path });
+}
+
+/** What is in the folder tells of the files of the job, so it may be read by those who may read all of them. */
+function makeJobFolder(disk: Disk, path: string, access: Access | undefined): void {
+  const there = disk.stat(path);
+  const limit = access && folderAccess(access);
+  if (there === undefined || limit === undefined) return disk.makeFolder(path, limit);
+  const shared = there.permissions & 0o044;
+  if ((shared & ~limit.permissions) === 0) return;
+  const message = `${path}: readable to more people than the files of the job; chmod go-rx it, or choose another with --job`;
+  throw new ArchiveError("HT_EXISTS", message, { file: path });
+}
+
+/** Where files are read and written follows from the command line. A job that says otherwise was begun elsewhere. */
+function refuseOtherPaths(disk: Disk, path: string, wanted: readonly JobFile[]): void {
+  const there = loadJobFiles(disk, `${path}/files.jsonl`);
+  const isSame = (file: JobFile) => {
+    const other = there.get(file.name);
+    return other?.path === file.path && other.output === file.output && other.ledger === file.ledger;
+  };
+  if (there.size === wanted.length && wanted.every(isSame)) return;
+  const message = `${path}: begun with other paths; run the command from the folder and with the names it was begun with`;
+  throw new ArchiveError("HT_EXISTS", message, { file: path });
 }
 
 /**

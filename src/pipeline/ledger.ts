@@ -90,7 +90,9 @@ export interface Ledger {
   readonly entries: Iterable<LedgerEntry>;
   /** Copies of the plan that stayed as they are. */
   readonly left: Iterable<LeftRecord>;
-  /** Both, in the order of their places. */
+  /** How many of the entries refer to originals that were not read. */
+  readonly claims: () => number;
+  /** Entries and copies that stayed, in the order of their places. */
   readonly fates: Iterable<LedgerEntry | LeftRecord>;
 }
 
@@ -101,9 +103,15 @@ export interface LeftRecord {
 }
 
 const LEFT_MARK = "#left";
+const CLAIM_MARK = "#claim";
 
 export function formatLeft({ inputOffset, reason }: LeftRecord): string {
   return `${LEFT_MARK}\t${inputOffset}\t${reason}`;
+}
+
+/** Remarks that the entry after it refers to an original which could not be read: a plan or an index claims it. */
+export function formatClaim(inputOffset: number): string {
+  return `${CLAIM_MARK}\t${inputOffset}`;
 }
 
 /** Opens the ledger of one file; absent where there is none. */
@@ -111,7 +119,19 @@ export function readLedger(disk: Disk, path: string): Ledger | undefined {
   if (disk.stat(path) === undefined) return undefined;
   const [first] = readTextLines(disk, path);
   const head = parseHead(first ?? "", path);
-  return { head, entries: readEntries(disk, path), left: readLeft(disk, path), fates: readFates(disk, path) };
+  return {
+    head,
+    entries: readEntries(disk, path),
+    left: readLeft(disk, path),
+    claims: () => countClaims(disk, path),
+    fates: readFates(disk, path),
+  };
+}
+
+function countClaims(disk: Disk, path: string): number {
+  let count = 0;
+  for (const line of readBody(disk, path)) if (line.startsWith(CLAIM_MARK)) count++;
+  return count;
 }
 
 function* readBody(disk: Disk, path: string): Generator<string> {
@@ -151,11 +171,17 @@ export function isRemark(line: string): boolean {
   return line.startsWith("#");
 }
 
+/** Ledgers lie beside files that may have come from anywhere. */
+function isHead({ input, output }: Partial<LedgerHead>): boolean {
+  const hasSizes = Number.isSafeInteger(input?.size) && Number.isSafeInteger(output?.size);
+  return hasSizes && typeof output?.path === "string" && typeof output.sha256 === "string";
+}
+
 function parseHead(line: string, path: string): LedgerHead {
   try {
     const head = JSON.parse(line) as LedgerHead;
     const format: string = head.format;
-    if (format === LEDGER_FORMAT) return head;
+    if (format === LEDGER_FORMAT && isHead(head)) return head;
     const code = /^holotype-ledger\/\d+$/.test(format) ? "HT_FORMAT_TOO_NEW" : "HT_CORRUPT";
     throw new ArchiveError(code, `${path}: not a ledger that this version reads: ${format}`, { file: path });
   } catch (cause) {

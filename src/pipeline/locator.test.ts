@@ -51,6 +51,12 @@ describe("a file is found", () => {
     expect(locatorOver([])("https://a.example/a.warc.gz")).toEqual(["https://a.example/a.warc.gz"]);
   });
 
+  test("below a URL, where no folder has it", () => {
+    const locate = locatorOver(["/x/a.warc.gz"], { folders: ["/x", "https://far.example/warcs/"] });
+    expect(locate("/old/a.warc.gz")).toEqual(["/x/a.warc.gz"]);
+    expect(locate("/old/b c.warc.gz")).toEqual(["https://far.example/warcs/b%20c.warc.gz"]);
+  });
+
   test("inside a ZIP file, wherever that lies", () => {
     const locate = locatorOver(["/x/a.wacz"], { folders: ["/x"] }, "c.wacz\t/far/c.wacz\n");
     expect(locate("/x/a.wacz!archive/d.warc.gz")).toEqual(["/x/a.wacz", "archive/d.warc.gz"]);

@@ -1,12 +1,12 @@
 /**
- * Finds the files that a manifest names: through an index of names and where they lie, by their names as paths, or in
- * folders by their base names.
+ * Finds the files that a manifest names: through an index of names and where they lie, by their names as paths, or by
+ * their base names in folders, below a URL, or among URLs of files.
  */
 import { basename } from "node:path";
 import { ArchiveError } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { isUrl } from "./http-source.ts";
-import { findInputs, type Input, splitName } from "./inputs.ts";
+import { findInputs, type Input, type SkippedInput, splitName } from "./inputs.ts";
 import { readGivenLines } from "./text-lines.ts";
 
 export interface Locator {
@@ -16,7 +16,7 @@ export interface Locator {
 
 /** Plain data, so that it can be sent to a worker thread. */
 export interface LocatorSettings {
-  /** Folders that are searched for files by their base names. */
+  /** Folders that are searched for files by their base names; a URL that ends in a slash counts as one. */
   readonly folders?: readonly string[] | undefined;
   /** A file of lines: name, tab, path or URL. */
   readonly index?: string | undefined;
@@ -75,16 +75,26 @@ class FileLocator implements Locator {
     if (this.settings.folders === undefined) return undefined;
     this.found ??= this.search(this.settings.folders);
     const path = this.found.get(basename(file));
+    if (path === undefined) return this.fromUrls(this.settings.folders, basename(file));
     if (path !== null) return path;
     const message = `${file}: more than one file of this name; tell them apart with --paths`;
     throw new ArchiveError("HT_USAGE", message, { file });
   }
 
+  /** Whether a file is there is not known before it is opened, so of several URLs only the first is asked. */
+  private fromUrls(folders: readonly string[], name: string): string | undefined {
+    const base = folders.find((folder) => isUrl(folder) && folder.endsWith("/"));
+    return base === undefined ? undefined : `${base}${encodeURIComponent(name)}`;
+  }
+
   private search(folders: readonly string[]): Map<string, string | null> {
     const map = new Map<string, string | null>();
-    for (const { path } of findInputs(this.disk, folders, ({ error }) => {
-      throw error;
-    })) {
+    const local = folders.filter((folder) => !(isUrl(folder) && folder.endsWith("/")));
+    // A bad file in a folder is found when it is asked for; a folder that is not there is a mistake.
+    const onSkip = ({ name, error }: SkippedInput) => {
+      if (folders.includes(name)) throw error;
+    };
+    for (const { path } of findInputs(this.disk, local, onSkip)) {
       const name = basename(path);
       const there = map.get(name);
       map.set(name, there === undefined || there === path ? path : null);

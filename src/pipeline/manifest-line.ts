@@ -58,7 +58,7 @@ export interface OriginalPlace {
   readonly uri: string | undefined;
   readonly date: string | undefined;
   readonly id: string | undefined;
-  /** Absent where only an index tells of it, or a revisit of the input. */
+  /** As the manifest or index calls it; absent where only a revisit of the input tells of the original. */
   readonly file: string | undefined;
   readonly offset: number | undefined;
 }

@@ -1,137 +1,82 @@
 /**
- * Takes a plan that was made elsewhere into a job. Its files may have changed since: a copy stays a copy only where its
- * original still lies in the place that the plan tells, with that payload. Nothing of the job is rewritten by then, so
- * the places are those of the plan.
+ * Takes a plan that was made elsewhere into a job. It is only a list of claims: whether an original lies where the plan
+ * says, with that payload, is found out when its copies are rewritten. Here records are turned down that the plan would
+ * replace and refer to at the same time.
  */
 import { basename } from "node:path";
-import { ArchiveError, DIGEST_ALGORITHMS, equalDigests, loadDigest, parseDigest } from "../base/index.ts";
+import { CaptureSet } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
-import { type ByteSource, loadZstd, scanRecord, WarcReader } from "../warc/index.ts";
-import { type Input, openInput } from "./inputs.ts";
+import type { Input } from "./inputs.ts";
 import { formatColumn, formatManifestLine, type ManifestLine, parseManifestLine } from "./manifest-line.ts";
-import { mayHaveZstd } from "./part.ts";
-import { Spool } from "./spool.ts";
 import { readGivenLines } from "./text-lines.ts";
 
-/**
- * The lines of a plan that are about these files. It may name them by their base names. What it says of originals in other
- * files is believed; without `look`, in these too. What a look needs must have been loaded, see `loadSight`.
- */
+/** The lines of a plan that are about these files. It may name them by their base names. */
 export function* takePlan(
   disk: Disk,
   path: string,
   inputs: readonly Input[],
-  look: boolean,
 ): Generator<{ readonly line: ManifestLine; readonly text: string }> {
   const names = new PlanNames(inputs);
-  using sight = look ? new OriginalSight(disk) : undefined;
-  let number = 0;
-  for (const text of readGivenLines(disk, path)) {
-    const line = parseManifestLine(text, `${path}:${++number}`);
-    const named = names.find(line.file);
-    if (named === undefined) continue;
-    const { column: file } = named;
-    const taken = take(file === line.file ? line : { ...line, file }, names, sight);
+  const copies = new CaptureSet();
+  for (const { line } of readPlan(disk, path)) {
+    if ((line.copy ?? 0) > 1) copies.add(placeOf(names.columnOf(line.file), line.offset));
+  }
+  for (const { line, text } of readPlan(disk, path)) {
+    if (!names.has(line.file)) continue;
+    const taken = keepReferred(names.rename(line), copies);
     yield { line: taken, text: taken === line ? text : formatManifestLine(taken) };
   }
 }
 
-/** Loads whatever records of these files may be read with. */
-export async function loadSight(disk: Disk, inputs: readonly Input[]): Promise<void> {
-  for (const algorithm of DIGEST_ALGORITHMS) await loadDigest(algorithm);
-  if (mayHaveZstd(disk, inputs)) await loadZstd();
+function* readPlan(disk: Disk, path: string): Generator<{ readonly line: ManifestLine; readonly text: string }> {
+  let number = 0;
+  for (const text of readGivenLines(disk, path)) yield { line: parseManifestLine(text, `${path}:${++number}`), text };
 }
 
-function take(line: ManifestLine, names: PlanNames, sight: OriginalSight | undefined): ManifestLine {
+function placeOf(file: string, offset: number): string {
+  return `${file}\t${offset}`;
+}
+
+/** A copy stays where its original is called a copy itself: of two that refer to each other none would be left. */
+function keepReferred(line: ManifestLine, copies: CaptureSet): ManifestLine {
   const { original } = line;
-  const named = original?.file === undefined ? undefined : names.find(original.file);
-  if (original === undefined || named === undefined) return line;
-  const { input, column: file } = named;
-  const taken = file === original.file ? line : { ...line, original: { ...original, file } };
-  if ((line.copy ?? 0) < 2 || sight === undefined || sight.holds(taken, input)) return taken;
-  return { ...line, copy: undefined, original: undefined, flags: [...line.flags, "kept:original-missing"] };
-}
-
-interface NamedInput {
-  readonly input: Input;
-  /** Its name as a column. */
-  readonly column: string;
+  if ((line.copy ?? 0) < 2 || original?.file === undefined || original.offset === undefined) return line;
+  if (!copies.has(placeOf(original.file, original.offset))) return line;
+  return { ...line, copy: undefined, original: undefined, flags: [...line.flags, "kept:original-replaced"] };
 }
 
 /** The inputs by the names that manifests have, and by their base names where these are theirs alone. */
 class PlanNames {
-  private readonly inputs = new Map<string, NamedInput | undefined>();
+  private readonly columns = new Map<string, string | undefined>();
 
   constructor(inputs: readonly Input[]) {
-    const named = inputs.map((input): NamedInput => ({ input, column: formatColumn(input.name) }));
-    for (const input of named) {
-      const base = basename(input.column);
-      this.inputs.set(base, this.inputs.has(base) ? undefined : input);
+    const columns = inputs.map(({ name }) => formatColumn(name));
+    for (const column of columns) {
+      const base = basename(column);
+      this.columns.set(base, this.columns.has(base) ? undefined : column);
     }
-    for (const input of named) this.inputs.set(input.column, input);
+    for (const column of columns) this.columns.set(column, column);
   }
 
-  find(name: string): NamedInput | undefined {
-    return this.inputs.get(name) ?? this.inputs.get(basename(name));
-  }
-}
-
-/** Looks at originals where a plan says they are. */
-class OriginalSight implements Disposable {
-  private readonly disk: Disk;
-  /** Plans have their originals in any order, and some inputs can only be read forward. */
-  private readonly spool: Spool;
-  private open: { readonly input: Input; readonly source: ByteSource } | undefined;
-  /** The last answer: the copies of one original mostly stand together. */
-  private last: { readonly key: string; readonly holds: boolean } | undefined;
-
-  constructor(disk: Disk) {
-    this.disk = disk;
-    this.spool = new Spool(disk);
+  private find(name: string): string | undefined {
+    return this.columns.get(name) ?? this.columns.get(basename(name));
   }
 
-  holds(copy: ManifestLine, input: Input): boolean {
-    const { file, offset, id } = copy.original!;
-    const key = [file, offset, id, copy.digest, copy.payloadSize].join("\t");
-    if (this.last?.key !== key) this.last = { key, holds: this.look(copy, input) };
-    return this.last.holds;
+  has(name: string): boolean {
+    return this.find(name) !== undefined;
   }
 
-  private look({ original, digest: claim, payloadSize }: ManifestLine, input: Input): boolean {
-    const digest = parseDigest(claim ?? "");
-    const { offset, id } = original!;
-    if (offset === undefined || digest === undefined) return false;
-    try {
-      const reader = new WarcReader(this.sourceOf(input), { start: offset });
-      try {
-        const record = reader.next();
-        if (record?.offset !== offset || record.type === "revisit" || record.id !== id) return false;
-        const { payloadDigests, payloadSize: size } = scanRecord(record, { payload: [digest.algorithm] });
-        return size === payloadSize && payloadDigests.some((own) => equalDigests(own, digest));
-      } finally {
-        reader.close();
-      }
-    } catch (error) {
-      if (!(error instanceof ArchiveError)) throw error;
-      return false;
-    }
+  /** The name of an input; one of another file stays as it is. */
+  columnOf(name: string): string {
+    return this.find(name) ?? name;
   }
 
-  private sourceOf(input: Input): ByteSource {
-    if (this.open?.input !== input) {
-      this.close();
-      this.open = { input, source: openInput(this.disk, this.spool.take(input)) };
-    }
-    return this.open.source;
-  }
-
-  private close(): void {
-    this.open?.source.close?.();
-    this.open = undefined;
-  }
-
-  [Symbol.dispose](): void {
-    this.close();
-    this.spool[Symbol.dispose]();
+  /** The same line where it names files as the job does. */
+  rename(line: ManifestLine): ManifestLine {
+    const { original } = line;
+    const file = this.columnOf(line.file);
+    const originalFile = original?.file === undefined ? undefined : this.columnOf(original.file);
+    if (file === line.file && originalFile === original?.file) return line;
+    return { ...line, file, original: original && { ...original, file: originalFile } };
   }
 }

@@ -13,13 +13,13 @@ import { readKnown } from "./known-index.ts";
 import { LineSorter } from "./line-sorter.ts";
 import { BY_PLACE, fromSortable, isCopy, splitLine, toSortableByPlace } from "./manifest-line.ts";
 import { mayHaveZstd } from "./part.ts";
-import { type PlannedLine, Planner } from "./plan.ts";
+import { OVERFULL, type PlannedLine, Planner } from "./plan.ts";
 import { takePlan } from "./plan-intake.ts";
 import { cutByDigest, type ResolveJob } from "./resolve-job.ts";
 import type { StageThreads } from "./stage-pool.ts";
 import { sortManifests } from "./stages.ts";
 
-/** A record that a line stands for takes more bytes than this, mostly; where it does not, all is looked at again. */
+/** A record that a line stands for takes more bytes than this, mostly. */
 const RECORD_SIZE_LEAST = 1000;
 /** A line of a manifest has more bytes than this. */
 const LINE_SIZE_LEAST = 100;
@@ -58,7 +58,7 @@ export class PlanRun implements Disposable {
     return this.planner;
   }
 
-  /** Some of what was shown takes no part after all, or it was more than there is room for. */
+  /** Some of what was shown takes no part after all, or all is planned. */
   forget(): void {
     this.planner?.[Symbol.dispose]();
     this.planner = undefined;
@@ -133,6 +133,7 @@ export class PlanRun implements Disposable {
     }
     this.output ??= new PlanOutput(disk, job);
     for (const planned of this.rest()) this.output.add(planned);
+    if (this.planner?.isOverfull === true) this.options.onTell?.(OVERFULL);
     this.forget();
     return this.output.finish();
   }
@@ -141,7 +142,7 @@ export class PlanRun implements Disposable {
   private rest(): Iterable<Pick<PlannedLine, "line" | "text">> {
     const { plan } = this.options;
     const { compare, known } = this.job.state.settings;
-    if (plan !== undefined) return takePlan(this.disk, plan, this.inputs, this.options.prove !== false);
+    if (plan !== undefined) return takePlan(this.disk, plan, this.inputs);
     if (known.length > 0) return this.plannedWithKnown();
     return compare ? [] : this.lookedPlanner().plannedStretch(this.job.lines("sorted.tsv"), true);
   }

@@ -1,7 +1,7 @@
 /**
  * The plan: for each line of a manifest, whether its record is an original, a copy, or stays for some other reason. The
  * lines may come in any order and number. What cannot be known before all lines have been seen (which records an existing
- * revisit refers to, which captures share a second) is kept in sets of fixed size. After that it can be decided over the
+ * revisit refers to, which captures share a second) is kept in sets that may err a little. After that it can be decided over the
  * lines of each digest by themselves: stretch by stretch, or over all of them, sorted on disk.
  */
 import { basename } from "node:path";
@@ -50,7 +50,7 @@ interface LineCandidate extends Candidate {
 }
 
 export interface PlannerOptions extends LineSorterOptions {
-  /** About how many lines will come; without it, room is made for many. */
+  /** About how many lines will come, so that room is made for them at once. */
   readonly lines?: number | undefined;
 }
 
@@ -61,6 +61,10 @@ const SMALL_STRETCH = 100_000;
 const KNOWN_FLAG = "known";
 /** Columns up to the hash extension. */
 const RESOLVED_WIDTH = MANIFEST_WIDTH + 1;
+
+/** What to say where a planner is overfull. */
+export const OVERFULL =
+  "more than 300 million captures: some that are unique are taken for ambiguous, and stay as they are";
 
 export class Planner implements Disposable {
   private readonly disk: Disk;
@@ -95,9 +99,9 @@ export class Planner implements Disposable {
     this.chooser = new OriginalChooser(policy);
   }
 
-  /** Whether more lines came than were told of: then many captures would be taken for others. */
+  /** Whether more captures came than can be told apart: then some that nothing is wrong with are called ambiguous. */
   get isOverfull(): boolean {
-    return this.contents.size > (this.options.lines ?? Number.POSITIVE_INFINITY);
+    return this.captures.isOverfull || this.contents.isOverfull;
   }
 
   /** A line of the manifest that is to be planned; `place` tells where it stands. */
@@ -301,13 +305,8 @@ function withDecision(line: ManifestLine, decision: Decision<LineCandidate>): Ma
       return { ...line, copy: 1 };
     case "duplicate": {
       const { line: original } = decision.original;
-      const { uri, date, id } = original;
-      const place = original.flags.includes(KNOWN_FLAG) ? {} : { file: original.file, offset: original.offset };
-      return {
-        ...line,
-        copy: decision.copy,
-        original: { uri, date, id, file: undefined, offset: undefined, ...place },
-      };
+      const { uri, date, id, file, offset } = original;
+      return { ...line, copy: decision.copy, original: { uri, date, id, file, offset } };
     }
     case "kept":
       return { ...line, flags: [...line.flags, `kept:${decision.reason}`] };

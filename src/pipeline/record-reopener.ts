@@ -1,5 +1,12 @@
 /** Single records of one file, read again: their heads, or all of them. */
-import { ArchiveError, createHasher, type Digest, digestOf, formatDigest } from "../base/index.ts";
+import {
+  ArchiveError,
+  createHasher,
+  type Digest,
+  type DigestAlgorithm,
+  digestOf,
+  formatDigest,
+} from "../base/index.ts";
 import {
   type ByteSource,
   type Compression,
@@ -17,7 +24,8 @@ import {
   WarcReader,
 } from "../warc/index.ts";
 import type { ManifestLine } from "./manifest-line.ts";
-import { examineRecord, RECORD_DIGEST } from "./reversal.ts";
+import { PAYLOAD_DIGEST, type PayloadFacts, payloadFacts } from "./payload-facts.ts";
+import { type Examination, examineRecord, RECORD_DIGEST } from "./reversal.ts";
 
 /** Most HTTP headers are smaller. */
 const OPENING_SIZE = 1024;
@@ -74,6 +82,19 @@ export class RecordReopener {
 
   /** What the record needs to be put together again, by reading all of it; absent where it cannot be. */
   examine(line: ManifestLine): ReplacedRecord | undefined {
+    const examined = this.examineAll(line, []);
+    // A digest of the body as stored holds for an original that is cut alike, and nobody has looked at that.
+    return examined?.storedDigest === undefined ? examined?.replaced : undefined;
+  }
+
+  /** The same, and what an original has to be equal in. */
+  examinePayload(line: ManifestLine): { replaced: ReplacedRecord; payload: PayloadFacts } | undefined {
+    const examined = this.examineAll(line, [PAYLOAD_DIGEST]);
+    if (examined?.replaced === undefined) return undefined;
+    return { replaced: examined.replaced, payload: payloadFacts(examined) };
+  }
+
+  private examineAll(line: ManifestLine, also: readonly DigestAlgorithm[]): Examination | undefined {
     let odd = false;
     const reader = this.reader(line, () => {
       odd = true;
@@ -81,11 +102,9 @@ export class RecordReopener {
     try {
       const record = reader.next();
       if (record === undefined) return undefined;
-      const { replaced, scan, storedDigest } = examineRecord(record);
+      const examined = examineRecord(record, { also });
       const ended = reader.next() === undefined;
-      const fits = ended && !odd && scan.payloadSize === line.payloadSize;
-      // A digest of the body as stored holds for an original that is cut alike, and nobody has looked at that.
-      return fits && storedDigest === undefined ? replaced : undefined;
+      return ended && !odd && examined.scan.payloadSize === line.payloadSize ? examined : undefined;
     } finally {
       reader.close();
     }

@@ -97,7 +97,7 @@ export class ReferenceJoin implements Disposable {
 
   private addRevisit(file: number, revisit: RevisitLine, text: string): void {
     const number = pad(this.revisits++);
-    this.keys ??= new CaptureSet(KEYS_MAX);
+    this.keys ??= new CaptureSet(KEYS_MAX, KEYS_MAX);
     this.byRevisit.add(`${number}\t \t${file}\t${text}`);
     const reference = referenceTo(revisit);
     if (reference.kind === "silent") {

@@ -2,15 +2,19 @@
  * Rewriting one file of a job: under an unfinished name, made durable, proven against the input, entered in the ledger,
  * and only then given its name. Whatever stops it at whatever moment, the file is as it was or as it should be.
  */
-import { ArchiveError } from "../base/index.ts";
+import { ArchiveError, loadDigest } from "../base/index.ts";
 import { type Disk, type DiskFile, DurableOutput } from "../disk/index.ts";
 import { type ByteSource, fileSource, loadZstd } from "../warc/index.ts";
 import { detectCompression } from "./compression.ts";
+import { accessOf } from "./input-access.ts";
 import { openInput } from "./inputs.ts";
 import { fileOf, isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
 import { DRAFT } from "./job-folder.ts";
-import { formatEntry, formatLeft, isRemark, LEDGER_FORMAT, parseEntry, writeLedger } from "./ledger.ts";
+import { formatClaim, formatEntry, formatLeft, isRemark, LEDGER_FORMAT, parseEntry, writeLedger } from "./ledger.ts";
+import { createLocator, type LocatorSettings } from "./locator.ts";
 import { type ManifestLine, parseManifestLine } from "./manifest-line.ts";
+import { OriginalProof } from "./original-proof.ts";
+import type { PayloadFacts } from "./payload-facts.ts";
 import { rewriteSource } from "./rewrite.ts";
 import { proveRewrite, type ReplacedLine } from "./rewrite-proof.ts";
 import type { StageEvents } from "./stage-job.ts";
@@ -33,10 +37,20 @@ export interface RewriteJob {
   readonly missing: readonly string[];
   /** Without it, the output is not read back; for measuring. */
   readonly prove: boolean;
+  /** No copy was compared with its original in this run, so all are compared now. */
+  readonly compare: boolean;
+  /** Inputs on a server: they are in no list of files, and were compared with the others. */
+  readonly remote: readonly string[];
+  /** Where originals are found that lie in other files. */
+  readonly originals: LocatorSettings;
+  /** An original that cannot be reached is taken for what it is said to be. */
+  readonly believe: boolean;
 }
 
 export interface RewriteResult {
   readonly replaced: number;
+  /** How many of these refer to originals that could not be read. */
+  readonly claims: number;
   readonly left: Readonly<Record<string, number>>;
   readonly bytesBefore: number;
   readonly bytesAfter: number;
@@ -50,7 +64,11 @@ export async function doRewriteJob(disk: Disk, job: RewriteJob, events: StageEve
   try {
     if (source.size !== file.size) throw changed(file, "changed since the job began; it was left as it is");
     if (detectCompression(source) === "zstd") await loadZstd();
-    return new FileRewrite(disk, job, file, new OriginalWatch(disk, files, job.missing), events).run(source);
+    // What an original needs to be read is not known before.
+    if (job.compare || job.originals.folders !== undefined) await Promise.all([loadZstd(), loadDigest("blake3")]);
+    using originals = new OriginalProof(disk, files, createLocator(disk, job.originals));
+    const watch = new OriginalWatch(disk, files, job);
+    return new FileRewrite(disk, job, file, watch, originals, events).run(source);
   } finally {
     source.close?.();
   }
@@ -65,12 +83,19 @@ class OriginalWatch {
   private readonly disk: Disk;
   private readonly files: ReadonlyMap<string, JobFile>;
   private readonly missing: ReadonlySet<string>;
+  private readonly remote: ReadonlySet<string>;
   private readonly present = new Map<string, boolean>();
 
-  constructor(disk: Disk, files: ReadonlyMap<string, JobFile>, missing: readonly string[]) {
+  constructor(disk: Disk, files: ReadonlyMap<string, JobFile>, { missing, remote }: RewriteJob) {
     this.disk = disk;
     this.files = files;
     this.missing = new Set(missing);
+    this.remote = new Set(remote);
+  }
+
+  /** Whether a file is none of the job, so that nobody has compared anything with its records. */
+  isElsewhere(name: string): boolean {
+    return fileOf(this.files, name) === undefined && !this.remote.has(name);
   }
 
   isPresent(name: string): boolean {
@@ -102,35 +127,49 @@ class FileRewrite {
   private readonly job: RewriteJob;
   private readonly file: JobFile;
   private readonly watch: OriginalWatch;
+  private readonly originals: OriginalProof;
   private readonly events: StageEvents;
   private replaced = 0;
+  private claims = 0;
   private readonly left: Record<string, number> = {};
 
-  constructor(disk: Disk, job: RewriteJob, file: JobFile, watch: OriginalWatch, events: StageEvents) {
+  constructor(
+    disk: Disk,
+    job: RewriteJob,
+    file: JobFile,
+    watch: OriginalWatch,
+    originals: OriginalProof,
+    events: StageEvents,
+  ) {
     this.disk = disk;
     this.job = job;
     this.file = file;
     this.watch = watch;
+    this.originals = originals;
     this.events = events;
   }
 
   run(source: ByteSource): RewriteResult {
     const { file, job } = this;
     const bytesAfter = job.dryRun ? this.rewrite(source, { write: () => {} }, () => {}) : this.rewriteDurably(source);
-    return { replaced: this.replaced, left: this.left, bytesBefore: file.size, bytesAfter };
+    const { replaced, claims, left } = this;
+    return { replaced, claims, left, bytesBefore: file.size, bytesAfter };
   }
 
   private rewriteDurably(source: ByteSource): number {
     const { disk, file, job } = this;
     const draft = `${file.ledger}${DRAFT}`;
-    using output = DurableOutput.begin(disk, file.output, { replace: file.output === file.path });
+    // In place, all that could be done with the file can still be done.
+    const isInPlace = file.output === file.path;
+    const access = isInPlace ? undefined : accessOf(disk, [file]);
+    using output = DurableOutput.begin(disk, file.output, { replace: isInPlace, access });
     {
       using entries = new DraftWriter(disk, draft);
       this.rewrite(source, output, (line) => entries.write(`${line}\n`));
       entries.flush();
     }
     // In place, a file in which nothing was replaced stays as it is.
-    if (this.replaced === 0 && file.output === file.path) {
+    if (this.replaced === 0 && isInPlace) {
       disk.remove(draft);
       // A run that was stopped may have left one that tells otherwise.
       disk.remove(file.ledger);
@@ -167,20 +206,36 @@ class FileRewrite {
     sink: { write(bytes: Uint8Array): void },
     onLine: (line: string) => void,
   ): number {
-    const { minSaving } = this.job;
+    const { minSaving, compare, believe } = this.job;
     const whyLeave = ({ original }: ManifestLine) =>
       original?.file === undefined || this.watch.isPresent(original.file) ? undefined : "original-missing";
+    const isClaim = ({ original }: ManifestLine) =>
+      compare || original?.file === undefined || this.watch.isElsewhere(original.file);
+    /** Of the copy at hand: its original could not be read. */
+    let isBelieved = false;
+    const whyNotOriginal = (line: ManifestLine, payload: PayloadFacts) => {
+      const verdict = this.originals.judge(line, payload);
+      isBelieved = verdict === "unreached" && believe;
+      if (verdict === "differs") return "original-differs";
+      return verdict === "same" || isBelieved ? undefined : "original-missing";
+    };
     return rewriteSource(
       source,
       this.copies(),
       sink,
-      { minSaving, whyLeave },
+      { minSaving, whyLeave, isClaim, whyNotOriginal },
       {
         onReplaced: (_, entry) => {
           this.replaced++;
+          if (isBelieved) {
+            this.claims++;
+            onLine(formatClaim(entry.inputOffset));
+          }
+          isBelieved = false;
           onLine(formatEntry(entry));
         },
         onLeft: (line, reason) => {
+          isBelieved = false;
           onLine(formatLeft({ inputOffset: line.offset, reason }));
           this.left[reason] = (this.left[reason] ?? 0) + 1;
         },

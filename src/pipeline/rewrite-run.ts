@@ -7,7 +7,8 @@ import { ArchiveError } from "../base/index.ts";
 import type { Disk } from "../disk/index.ts";
 import type { DedupOptions } from "./dedup.ts";
 import { PlanFigures } from "./dedup-report.ts";
-import type { SkippedInput } from "./inputs.ts";
+import { isUrl } from "./http-source.ts";
+import type { Input, SkippedInput } from "./inputs.ts";
 import { fileOf, isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
 import { DRAFT, type JobFolder } from "./job-folder.ts";
 import { type Ledger, readLedger } from "./ledger.ts";
@@ -25,19 +26,31 @@ export interface Rewritten {
 /** What a byte of the plan costs to carry out, in bytes of a file that are copied: about 60 microseconds a line. */
 const COPY_COST = 100;
 
+/** Two contents with one of these can be made. */
+const WEAK_DIGESTS: ReadonlySet<string> = new Set(["md5", "sha1"]);
+
 export class RewriteRun {
   /** Bytes that the rest takes, where there was no space for it. */
   needed: number | undefined;
   private readonly disk: Disk;
   private readonly job: JobFolder;
+  private readonly remote: readonly string[];
   private readonly options: DedupOptions;
   private readonly skipped: SkippedInput[];
   private readonly threads: StageThreads;
   private saved = 0;
 
-  constructor(disk: Disk, job: JobFolder, options: DedupOptions, skipped: SkippedInput[], threads: StageThreads) {
+  constructor(
+    disk: Disk,
+    job: JobFolder,
+    inputs: readonly Input[],
+    options: DedupOptions,
+    skipped: SkippedInput[],
+    threads: StageThreads,
+  ) {
     this.disk = disk;
     this.job = job;
+    this.remote = inputs.filter(({ path }) => isUrl(path)).map(({ name }) => formatColumn(name));
     this.options = options;
     this.skipped = skipped;
     this.threads = threads;
@@ -102,7 +115,7 @@ export class RewriteRun {
       if (done !== undefined) results.set(file.name, done);
       else if (failed.has(file.name) && stretch.start === stretch.end && inPlace) continue;
       else if (inPlace && stretch.start === stretch.end && isUnchanged(disk, file)) {
-        results.set(file.name, { replaced: 0, left: {}, bytesBefore: file.size, bytesAfter: file.size });
+        results.set(file.name, { replaced: 0, claims: 0, left: {}, bytesBefore: file.size, bytesAfter: file.size });
       } else jobs.push(this.rewriteJob(file, stretch, failed));
     }
     // The longest first, so that no thread is left alone with it at the end.
@@ -115,6 +128,9 @@ export class RewriteRun {
     { start, end }: { start: number; end: number },
     failed: ReadonlySet<string>,
   ): RewriteJob {
+    const { plan, output, known, originals } = this.job.state.settings;
+    const prove = this.options.prove !== false;
+    const isOutside = plan !== undefined || known.length > 0;
     return {
       kind: "rewrite",
       file: file.name,
@@ -125,8 +141,19 @@ export class RewriteRun {
       minSaving: Math.max(1, this.job.state.settings.policy.minSaving ?? 1),
       dryRun: this.options.dryRun === true,
       missing: [...failed],
-      prove: this.options.prove !== false,
+      prove,
+      compare: prove && !this.isCompared(),
+      remote: this.remote,
+      originals: isOutside ? { folders: originals ?? [] } : {},
+      believe: output !== undefined || this.options.dryRun === true,
     };
+  }
+
+  /** Whether every copy was compared with its original in this run, or has its strong digest. */
+  private isCompared(): boolean {
+    const { plan, output, compare, digest } = this.job.state.settings;
+    if (this.job.resumed || plan !== undefined) return false;
+    return compare || output !== undefined || !WEAK_DIGESTS.has(digest);
   }
 
   private async runRewrites(
@@ -247,5 +274,5 @@ function doneBefore(disk: Disk, file: JobFile): RewriteResult | undefined {
   for (const _ of ledger.entries) replaced++;
   const left: Record<string, number> = {};
   for (const { reason } of ledger.left) left[reason] = (left[reason] ?? 0) + 1;
-  return { replaced, left, bytesBefore: file.size, bytesAfter: output.size };
+  return { replaced, claims: ledger.claims(), left, bytesBefore: file.size, bytesAfter: output.size };
 }

@@ -2,7 +2,7 @@
  * Rewrites one archive file: the records that the plan calls copies become revisits, every other byte is copied as it
  * is. What comes out depends on nothing but the file and the plan.
  */
-import { ArchiveError, formatDigest, formatPlace, parseDigest } from "../base/index.ts";
+import { ArchiveError, equalDigests, formatDigest, formatPlace, parseDigest } from "../base/index.ts";
 import {
   type ByteSink,
   type ByteSource,
@@ -18,6 +18,7 @@ import {
 import { detectCompression } from "./compression.ts";
 import type { LedgerEntry } from "./ledger.ts";
 import { flagValue, type ManifestLine } from "./manifest-line.ts";
+import type { PayloadFacts } from "./payload-facts.ts";
 import { type OpenedRecord, RecordReopener } from "./record-reopener.ts";
 
 export interface RewriteEvents {
@@ -33,6 +34,10 @@ export interface RewriteOptions {
   readonly minSaving: number;
   /** Says why a copy must stay after all, as when its original has changed; absent where it need not. */
   readonly whyLeave?: ((line: ManifestLine) => string | undefined) | undefined;
+  /** Whether it must be found out now that the copy has the payload of its original. */
+  readonly isClaim?: ((line: ManifestLine) => boolean) | undefined;
+  /** Reads the original of such a copy; why the copy must stay, absent where it need not. */
+  readonly whyNotOriginal?: ((line: ManifestLine, payload: PayloadFacts) => string | undefined) | undefined;
 }
 
 /** Copies `source` to `sink` with the copies, given in order of their offsets, replaced. Returns bytes written. */
@@ -113,8 +118,8 @@ class Rewrite {
     if (reason !== undefined) return this.events.onLeft(line, reason);
     const opened = this.opener.open(line);
     if (opened === undefined) return this.events.onLeft(line, "unreadable");
-    const replaced = replacedOf(line) ?? this.opener.examine(line);
-    if (replaced === undefined) return this.events.onLeft(line, "irreversible");
+    const replaced = this.options.isClaim?.(line) === true ? this.prove(line) : this.examined(line);
+    if (typeof replaced === "string") return this.events.onLeft(line, replaced);
     const made = makeRevisit(line, opened, replaced);
     if (!hasReadableSize(made)) return this.events.onLeft(line, "header-size");
     this.writer.writeSmall(made);
@@ -132,6 +137,24 @@ class Rewrite {
       recordDigest: formatDigest(replaced.digest),
       ...this.opener.stored(line.offset, length),
     });
+  }
+
+  /** What the record needs to be put together again, or why it cannot be. */
+  private examined(line: ManifestLine): ReplacedRecord | string {
+    return replacedOf(line) ?? this.opener.examine(line) ?? "irreversible";
+  }
+
+  /** The same by reading both the record and its original, whatever the line says. */
+  private prove(line: ManifestLine): ReplacedRecord | string {
+    const found = this.opener.examinePayload(line);
+    if (found === undefined) return "irreversible";
+    const { replaced, payload } = found;
+    const told = replacedOf(line);
+    const isAsTold =
+      told === undefined || (equalDigests(told.digest, replaced.digest) && told.chunks === replaced.chunks);
+    if (!isAsTold) return "unreadable";
+    if (told === undefined && payload.storedDigest !== undefined) return "irreversible";
+    return this.options.whyNotOriginal?.(line, payload) ?? replaced;
   }
 }
 

@@ -7,7 +7,7 @@ import { readKnown } from "./known-index.ts";
 import { LineSorter, type LineSorterOptions, mergeSorted } from "./line-sorter.ts";
 import type { LocatorSettings } from "./locator.ts";
 import { Column, fromSortable, type LineOrder, splitLine, toSortable } from "./manifest-line.ts";
-import { type PlannedLine, Planner } from "./plan.ts";
+import { OVERFULL, type PlannedLine, Planner } from "./plan.ts";
 import { cutByDigest, type ResolveJob } from "./resolve-job.ts";
 import { runStageJobs } from "./stage-pool.ts";
 import { readTextLines, writeTextLines } from "./text-lines.ts";
@@ -114,6 +114,7 @@ export interface PlanOptions {
   readonly policy: Policy;
   readonly known?: readonly string[] | undefined;
   readonly onPlanned?: ((planned: PlannedLine) => void) | undefined;
+  readonly onTell?: ((message: string) => void) | undefined;
 }
 
 /** The lines of the plan, those of one payload together. The input may be in any order. */
@@ -128,6 +129,7 @@ export function* planManifests(disk: Disk, manifests: Iterable<ManifestText>, op
     options.onPlanned?.(planned);
     yield planned.text;
   }
+  if (planner.isOverfull) options.onTell?.(OVERFULL);
 }
 
 /** Which of `count` parts a line belongs to: all lines of one digest go to one. */

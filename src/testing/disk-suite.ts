@@ -191,7 +191,7 @@ function describeNames(use: Use): void {
 
   it("knows a file again by its identity, and its permissions", () => {
     const { disk, at } = use();
-    disk.open(at("a"), "create", 0o640).close();
+    disk.open(at("a"), "create", { permissions: 0o640, isExact: true }).close();
     writeText(disk, at("b"), "");
     const before = disk.stat(at("a"));
     expect(before?.permissions).toBe(0o640);

@@ -18,7 +18,7 @@
  */
 import { posix } from "node:path";
 import { ArchiveError, systemClock } from "../base/index.ts";
-import type { Disk, DiskFile, FileStat, FolderEntry, Lock, OpenMode } from "../disk/index.ts";
+import type { Disk, DiskFile, FileStat, FolderEntry, Lock, NewAccess, OpenMode } from "../disk/index.ts";
 import { createDice } from "./dice.ts";
 import { type Fate, ForgetfulContent } from "./forgetful-content.ts";
 import { ForgetfulFile } from "./forgetful-file.ts";
@@ -47,7 +47,7 @@ export class ForgetfulDisk implements Disk {
     return new ForgetfulDisk(faults, this.#names.afterPowerCut(aftermath.names, aftermath.data, dice));
   }
 
-  open(path: string, mode: OpenMode, permissions?: number): DiskFile {
+  open(path: string, mode: OpenMode, access?: NewAccess): DiskFile {
     return this.operations.run("open", path, () => {
       const present = this.#names.find(path);
       if (present !== undefined && mode === "create") throw exists(path);
@@ -57,7 +57,7 @@ export class ForgetfulDisk implements Disk {
         if (node.kind === "file" && mode === "replace") node.content.change({ truncateTo: 0 });
         if (node.kind === "file") return new ForgetfulFile(path, node, mode, this.operations);
       }
-      const node = newFile(new ForgetfulContent(), systemClock.now(), permissions);
+      const node = newFile(new ForgetfulContent(), systemClock.now(), access?.permissions);
       this.#names.change({ ...this.#names.slot(path), node });
       return new ForgetfulFile(path, node, mode, this.operations);
     });
@@ -97,9 +97,15 @@ export class ForgetfulDisk implements Disk {
     const node = this.#names.find(path);
     if (node === undefined) return undefined;
     const identity = `forgetful:${node.id}`;
-    if (node.kind === "folder") return { sizeBytes: 0, kind: "folder", modifiedMs: 0, identity, permissions: 0o755 };
+    const rest = { identity, group: 0, isOwn: true };
+    if (node.kind === "folder") return { sizeBytes: 0, kind: "folder", modifiedMs: 0, permissions: 0o755, ...rest };
     const { content, modifiedMs, permissions } = node;
-    return { sizeBytes: content.now.length, kind: "file", modifiedMs, identity, permissions };
+    return { sizeBytes: content.now.length, kind: "file", modifiedMs, permissions, ...rest };
+  }
+
+  /** It has no links. */
+  statLink(path: string): FileStat | undefined {
+    return this.stat(path);
   }
 
   makeFolder(path: string): void {

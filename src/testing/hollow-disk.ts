@@ -109,9 +109,13 @@ export class HollowDisk implements Disk {
 
   stat(path: string): FileStat | undefined {
     const there = this.files.get(path);
-    const rest = { modifiedMs: 0, permissions: 0o644 };
+    const rest = { modifiedMs: 0, permissions: 0o644, isOwn: true };
     if (there !== undefined) return { sizeBytes: there.size, kind: "file", identity: `hollow:${there.id}`, ...rest };
     return this.folders.has(path) ? { sizeBytes: 0, kind: "folder", identity: path, ...rest } : undefined;
+  }
+
+  statLink(path: string): FileStat | undefined {
+    return this.stat(path);
   }
 
   makeFolder(path: string): void {

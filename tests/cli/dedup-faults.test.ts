@@ -110,16 +110,32 @@ it("has something to do", () => {
   expect(differing(EXPECTED, archivesIn(inputs)).length).toBeGreaterThan(20);
 });
 
-describe("Ctrl-C", () => {
-  it.each(["1", "2"])("ends the command with 130 and a word, with %s threads, and it can go on", async (threads) => {
+describe("Ctrl-C and SIGTERM", () => {
+  it.each([
+    ["SIGINT", "1"],
+    ["SIGINT", "2"],
+    ["SIGTERM", "2"],
+  ] as const)("end the command with 130 and a word: %s with %s threads, and it can go on", async (signal, threads) => {
     const args = ({ input, output }: ReturnType<typeof fresh>) => ["dedup", input, "-o", output, "--threads", threads];
-    const place = await stopped(args, ({ output }) => join(output, "holotype-job", "job.json"), "SIGINT");
+    const place = await stopped(args, ({ output }) => join(output, "holotype-job", "job.json"), signal);
     expect(place.exit).toBe(130);
     expect(place.err).toContain("Run the same command again");
     const again = holotype(args(place));
     expect(again).toMatchObject({ exit: 0 });
     expect(again.err).toContain("going on with the job");
     expect(differing(archivesIn(place.output), EXPECTED)).toEqual([]);
+  });
+});
+
+describe("SIGTERM", () => {
+  it("ends restore with 130 and a word, and it can go on", async () => {
+    const args = ({ folder }: ReturnType<typeof fresh>) => ["restore", WHOLE, "-o", join(folder, "restored"), "-j", "2"];
+    const lock = ({ folder }: ReturnType<typeof fresh>) => join(folder, "restored", ".holotype-restore.lock");
+    const place = await stopped(args, lock, "SIGTERM");
+    expect(place.exit).toBe(130);
+    expect(place.err).toContain("Run the same command again");
+    expect(holotype(args(place))).toMatchObject({ exit: 0 });
+    expect(differing(archivesIn(join(place.folder, "restored")), archivesIn(inputs))).toEqual([]);
   });
 });
 

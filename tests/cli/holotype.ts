@@ -14,6 +14,9 @@ export const SAMPLE = join(SAMPLES, "cabinet-2009.warc.gz");
 
 if (!existsSync(MAIN)) throw new Error(`${MAIN} is not there: these tests run what was built; npm run build first`);
 
+/** The program keeps a key in the home of its user; one for all tests, and not the developer's own. */
+process.env["HOME"] = join(tmpdir(), `holotype-test-home-${process.getuid?.() ?? 0}`);
+
 export interface Outcome {
   readonly exit: number | null;
   readonly out: string;

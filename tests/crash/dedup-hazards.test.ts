@@ -114,7 +114,8 @@ describe("what a file refers to", () => {
     ];
     const cdx = ` CDX N b a m s k r M S V g\n${[...columns, "-", "-", only.length, 0, "a.warc.gz"].join(" ")}\n`;
     const disk = diskWith({ "/in/a.warc.gz": only, "/known.cdx": Buffer.from(cdx) });
-    const { replaced } = await run(disk, { digest: "sha1", known: ["/known.cdx"], job: "/job" }, ["in"]);
+    const options: DedupOptions = { digest: "sha1", known: ["/known.cdx"], originals: ["/in"], job: "/job" };
+    const { replaced } = await run(disk, options, ["in"]);
     expect(bytesOf(disk, "/in/a.warc.gz").equals(only)).toBe(true);
     expect(replaced).toBe(0);
   });

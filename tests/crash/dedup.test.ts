@@ -64,10 +64,13 @@ function snapshot(disk: Disk, folder = "/"): Map<string, Buffer> {
   return files;
 }
 
-/** What counts as the result of a job: everything but the pages that tell of it. */
+/** Pages that tell of a job and its times, and what depends on the key of the user. */
+const NO_RESULT = /\/(?:report\.html|report\.json|job\.json|key)$/;
+
+/** What counts as the result of a job. */
 function resultOf(disk: Disk): Map<string, string> {
   const digests = [...snapshot(disk)].map(([path, bytes]): [string, string] => [path, digestOf("sha256", bytes).hex]);
-  return new Map(digests.filter(([path]) => !path.endsWith("/report.html") && !path.endsWith("/report.json")));
+  return new Map(digests.filter(([path]) => !NO_RESULT.test(path)));
 }
 
 const undisturbed = new Map<Mode, { readonly result: Map<string, string>; readonly files: Map<string, Buffer> }>();

@@ -111,7 +111,7 @@ export class BoundedShares {
 
   private fold(): void {
     const leaving = [...this.entries.values()].sort(byRank).slice(this.capacity);
-    this.folded ??= new CaptureSet(FOLDED_SIZE);
+    this.folded ??= new CaptureSet(FOLDED_SIZE, FOLDED_SIZE);
     this.floor = Math.max(this.floor, leaving[0]?.rank ?? 0);
     for (const entry of leaving) {
       this.entries.delete(entry.name);

@@ -22,7 +22,9 @@ const REASONS: Readonly<Record<KeptReason, string>> = {
 /** What can also happen to a duplicate when its turn comes. */
 const LATER_REASONS: Readonly<Record<string, string>> = {
   unreadable: "It could not be read again where the plan has it.",
-  "original-missing": "The file that holds its original had changed, or could not be taken along.",
+  "original-missing": "The file that holds its original had changed, could not be found, or could not be read.",
+  "original-differs": "Its original was read again where it was said to lie, and is not there or has another payload.",
+  "original-replaced": "The plan calls its original a copy as well, so nothing would be left to refer to.",
   "header-size": "With what it refers to, the header of a revisit would be too large to be read.",
   "file-left": "Its file was left as it is.",
 };

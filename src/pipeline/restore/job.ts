@@ -4,9 +4,10 @@
  */
 import { dirname } from "node:path";
 import { ArchiveError, formatPlace, loadDigest } from "../../base/index.ts";
-import { type Disk, DurableOutput } from "../../disk/index.ts";
+import { type Access, type Disk, DurableOutput } from "../../disk/index.ts";
 import { type ByteSource, type Compression, fileSource, isZip, loadZstd } from "../../warc/index.ts";
 import { detectCompression } from "../compression.ts";
+import { accessOf } from "../input-access.ts";
 import { openInput } from "../inputs.ts";
 import { type LedgerHead, readLedger } from "../ledger.ts";
 import type { StageEvents } from "../stage-job.ts";
@@ -31,6 +32,8 @@ export interface RestoreJob {
   readonly plan: string;
   readonly parts: readonly { readonly name: string; readonly stretch: Stretch }[];
   readonly ledger: string | undefined;
+  /** Those who may read what is put together from other files. */
+  readonly access: Access | undefined;
 }
 
 /**
@@ -154,7 +157,9 @@ class FileRestore {
   private write(): { proof: RestoreProof; size: number } {
     const { disk, job, source } = this;
     disk.makeFolder(dirname(job.output));
-    using output = DurableOutput.begin(disk, job.output);
+    // What is only copied is like its file.
+    const access = job.parts.length === 0 ? accessOf(disk, [job]) : job.access;
+    using output = DurableOutput.begin(disk, job.output, { access });
     const builder = new RecordBuilder(this.originals, this.finder, output);
     let learnt = false;
     for (const step of this.steps()) {

@@ -38,7 +38,8 @@ export class LedgerShelf {
     if (this.disk.stat(path) === undefined) return undefined;
     const [line = ""] = readTextLines(this.disk, path);
     try {
-      return (JSON.parse(line) as JobState).settings.output;
+      const { output } = (JSON.parse(line) as JobState).settings;
+      return typeof output === "string" ? output : undefined;
     } catch (cause) {
       this.onWarning({
         code: "HT_CORRUPT",

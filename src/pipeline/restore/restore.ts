@@ -42,7 +42,7 @@ export async function restore(disk: Disk, names: readonly string[], options: Res
 }
 
 /** A job for each file; a WACZ is one file with many inputs. */
-function jobsFor(disk: Disk, { inputs, plan, root, output }: RestoreGround, shelf: LedgerShelf): RestoreJob[] {
+function jobsFor(disk: Disk, { inputs, plan, root, output, access }: RestoreGround, shelf: LedgerShelf): RestoreJob[] {
   const jobs = new Map<string, RestoreJob & { readonly parts: RestoreJob["parts"][number][] }>();
   for (const { name, path } of inputs) {
     let job = jobs.get(path);
@@ -50,7 +50,7 @@ function jobsFor(disk: Disk, { inputs, plan, root, output }: RestoreGround, shel
       const size = disk.stat(path)?.sizeBytes ?? 0;
       const target = `${output}/${relative(root, absolute(path))}`;
       const ledger = shelf.find(path, size);
-      job = { kind: "restore", name: path, path, size, output: target, plan: plan.path, parts: [], ledger };
+      job = { kind: "restore", name: path, path, size, output: target, plan: plan.path, parts: [], ledger, access };
       jobs.set(path, job);
     }
     const stretch = plan.stretches.get(formatColumn(name));

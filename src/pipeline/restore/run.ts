@@ -4,7 +4,8 @@
  */
 import { resolve as absolute, dirname } from "node:path";
 import { ArchiveError, type Warning } from "../../base/index.ts";
-import { type Disk, removeLeftovers, scratchFolder } from "../../disk/index.ts";
+import { type Access, type Disk, removeLeftovers, scratchFolder } from "../../disk/index.ts";
+import { accessOf } from "../input-access.ts";
 import { findInputs, type Input, type SkippedInput, STANDARD_INPUT } from "../inputs.ts";
 import type { StageResult } from "../stage-job.ts";
 import { runStageJobs } from "../stage-pool.ts";
@@ -42,6 +43,8 @@ export interface RestoreGround {
   /** The folder from which names are kept: that which was named, or the one above all that were. */
   readonly root: string;
   readonly output: string;
+  /** Those who may read all files that a record may be put together from. */
+  readonly access: Access | undefined;
 }
 
 export interface RestoreOutcome {
@@ -73,7 +76,8 @@ export async function runRestore<J extends Job>(
   using scratch = scratchFolder(disk, { parent: output });
   const plan = await run.plan([...inputs, ...originals], scratch.path);
   const readable = inputs.filter(({ name }) => !run.unread.has(name));
-  const ground = { inputs: readable, plan, scratch: scratch.path, root: rootOf(disk, names), output };
+  const access = accessOf(disk, [...inputs, ...originals]);
+  const ground = { inputs: readable, plan, scratch: scratch.path, root: rootOf(disk, names), output, access };
   await run.doJobs(makeJobs(ground), onResult);
   return run;
 }

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { dirname } from "node:path";
 import { ArchiveError, formatPlace, isDamage, loadDigest } from "../../base/index.ts";
-import { type ByteSink, type Disk, DurableOutput } from "../../disk/index.ts";
+import { type Access, type ByteSink, type Disk, DurableOutput } from "../../disk/index.ts";
 import {
   type ByteSource,
   type Compression,
@@ -41,6 +41,7 @@ export interface SubsetJob {
   readonly stretch: Stretch;
   /** A folder for what is sorted. */
   readonly scratch: string;
+  readonly access: Access | undefined;
 }
 
 export interface SubsetFile {
@@ -99,7 +100,7 @@ interface SubsetParts {
 function writeSubset(parts: SubsetParts, selection: Selection): SubsetFile {
   const { disk, job } = parts;
   disk.makeFolder(dirname(job.output));
-  using output = DurableOutput.begin(disk, job.output);
+  using output = DurableOutput.begin(disk, job.output, { access: job.access });
   const file = new SubsetWriter(parts, output).run(selection);
   output.sync();
   {

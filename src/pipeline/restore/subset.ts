@@ -44,7 +44,7 @@ export async function restoreSubset(
   return { files, skipped, failed };
 }
 
-function jobsFor({ inputs, plan, root, output, scratch }: RestoreGround, filter: SubsetFilter): SubsetJob[] {
+function jobsFor({ inputs, plan, root, output, scratch, access }: RestoreGround, filter: SubsetFilter): SubsetJob[] {
   const targets = new Map<string, string>();
   return inputs.map((input) => {
     const { name, size = 0 } = input;
@@ -55,7 +55,7 @@ function jobsFor({ inputs, plan, root, output, scratch }: RestoreGround, filter:
     }
     targets.set(target, name);
     const stretch = plan.stretches.get(formatColumn(name)) ?? { start: 0, end: 0 };
-    return { kind: "subset", name, input, size, output: target, filter, plan: plan.path, stretch, scratch };
+    return { kind: "subset", name, input, size, output: target, filter, plan: plan.path, stretch, scratch, access };
   });
 }
 

@@ -38,7 +38,7 @@ const MEMORY_DEFAULT = 24 << 20;
 export class SurveyTally implements Disposable {
   private readonly sketches: LineSorter;
   private readonly captures: LineSorter;
-  private readonly referred = new CaptureSet(REFERRED_MAX);
+  private readonly referred = new CaptureSet(REFERRED_MAX, REFERRED_MAX);
 
   constructor(disk: Disk, options: LineSorterOptions = {}) {
     const sorting = { memoryBytes: MEMORY_DEFAULT, ...options };
