@@ -4,8 +4,8 @@
  *
  * What every volume promises:
  * 1. A call resolves only when what it says is durable.
- * 2. A request with an id that was carried out before is not carried out again; it gets the same answer. The last
- *    100,000 ids are remembered, at least.
+ * 2. A request with an id that was carried out before is not carried out again; it gets the same answer. The same id for
+ *    another content or operation is refused (HT_USAGE). The last 100,000 ids are remembered, at least.
  * 3. Blocks with one signature are told apart by their overflow numbers; a number is never given to two blocks that are
  *    there at the same time.
  * 4. The content of a block has the signature and the size that its address and header tell, or it was not accepted.

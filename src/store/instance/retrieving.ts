@@ -92,7 +92,7 @@ async function follow(core: InstanceCore, named: Member, member: Member, key: Co
     return await member.ask((volume) => volume.follow(formatContentKey(key)));
   }
   const follower = await followTo(core, member, key);
-  return follower !== undefined && isTrue(core, named, follower) ? follower.block : undefined;
+  return follower !== undefined && (await isTrue(core, named, follower)) ? follower.block : undefined;
 }
 
 async function openAt(core: InstanceCore, member: Member, address: BlockAddress, key: ContentKey) {

@@ -15,7 +15,7 @@ import type { Codecs } from "../codec.ts";
 import { equalContents, verifyContentStream, verifyHeld } from "../content-check.ts";
 import type { BlockAddress } from "../content-key.ts";
 import { LiveFilter } from "../live-filter.ts";
-import { checkRequestId } from "../request-id.ts";
+import { type Asked, asAddition, asRemoval, checkRequestId, checkSameRequest } from "../request-id.ts";
 import { parseSignature } from "../signature.ts";
 import type { SignatureFilter } from "../signature-filter.ts";
 import {
@@ -228,9 +228,9 @@ export class PackVolume implements LocalVolume {
     held: HeldData | undefined,
     compared: Compared | undefined,
   ): undefined | Promise<StoreReceipt | Compared | undefined> {
-    const told = this.told(core, deposit.requestId);
-    if (told !== undefined) return told as Promise<StoreReceipt>;
-    const { signature } = deposit;
+    const { signature, size, formerKeys } = deposit;
+    const told = this.told(core, deposit.requestId, asAddition(signature, size, formerKeys));
+    if (told !== undefined) return told.then(receiptOf);
     const blocks = core.state.blocks(signature);
     const alike = deposit.duplicate === "never" ? [] : blocks.filter(({ size }) => size === deposit.size);
     if (deposit.duplicate === "bytes" && alike.length > 0 && compared?.places !== placesOf(alike)) {
@@ -242,18 +242,21 @@ export class PackVolume implements LocalVolume {
     if (this.settings.state === "read-only") throw readOnly(this.folder);
     this.liveFilter.add(signature);
     const record = blockRecord(core.state, this.settings, deposit, blocks, storedSizeOf(held!));
-    return make(core, record).then(() => answerOf(record) as StoreReceipt);
+    return make(core, record).then(() => receiptOf(answerOf(record)));
   }
 
   private async append(core: PackCore, record: PackRecord): Promise<StoreReceipt> {
     await core.durable(core.append(record, NOTHING));
-    return answerOf(record) as StoreReceipt;
+    return receiptOf(answerOf(record));
   }
 
-  /** What was answered to this request before, once it is durable. */
-  private told(core: PackCore, requestId: string | undefined): Promise<Answer> | undefined {
+  /** What was answered to this request before, once it is durable. Throws HT_USAGE where that was another request. */
+  private told(core: PackCore, requestId: string | undefined, asked: Asked): Promise<Answer> | undefined {
     const answer = requestId === undefined ? undefined : core.state.answer(requestId);
-    return answer === undefined ? undefined : core.settle().then(() => answer);
+    if (answer === undefined) return undefined;
+    const deed = answer.outcome === "removed" ? "removed" : answer.isAdopted ? "adopted" : "added";
+    checkSameRequest(requestId!, { ...answer, deed }, asked);
+    return core.settle().then(() => answer);
   }
 
   private async compare(
@@ -331,7 +334,7 @@ export class PackVolume implements LocalVolume {
   async remove(address: BlockAddress, requestId?: string): Promise<BlockInfo | undefined> {
     checkRequestId(requestId);
     return this.act(async (core) => {
-      const told = this.told(core, requestId);
+      const told = this.told(core, requestId, asRemoval(address));
       if (told !== undefined) return withoutOutcome(await told);
       const entry = core.state.block(address);
       if (entry === undefined) return undefined;
@@ -437,13 +440,17 @@ function openCore(
   });
 }
 
-function infoOf(signature: string, entry: BlockEntry): BlockInfo {
+function infoOf(signature: string, entry: Omit<BlockInfo, "signature">): BlockInfo {
   const { overflow, size, storedSize, compression, references } = entry;
   return { signature, overflow, size, storedSize, compression, references };
 }
 
-function withoutOutcome({ outcome: _, ...info }: Answer): BlockInfo {
-  return info;
+function receiptOf({ isAdopted: _, ...receipt }: Answer): StoreReceipt {
+  return receipt as StoreReceipt;
+}
+
+function withoutOutcome({ signature, ...entry }: Answer | StoreReceipt): BlockInfo {
+  return infoOf(signature, entry);
 }
 
 function storedSizeOf(held: HeldData): number {

@@ -11,7 +11,7 @@ import { equalContents } from "../content-check.ts";
 import { type BlockAddress, formatAddress, formatContentKey, parseAddress, parseContentKey } from "../content-key.ts";
 import { LiveFilter } from "../live-filter.ts";
 import { othersTurn, promised } from "../promised.ts";
-import { checkRequestId } from "../request-id.ts";
+import { type Asked, asAddition, asRemoval, checkRequestId, checkSameRequest } from "../request-id.ts";
 import { parseSignature, SIGNATURE_SIZES } from "../signature.ts";
 import type { SignatureFilter } from "../signature-filter.ts";
 import {
@@ -127,8 +127,8 @@ export class TreeVolume implements LocalVolume {
     const signature = this.signatureOf(request.signature);
     const { size, requestId, compared } = request;
     checkRequestId(requestId);
-    const told = this.told(requestId);
-    if (told !== undefined) return told;
+    const told = this.told(requestId, asAddition(signature, size));
+    if (told !== undefined) return receiptOf(told);
     if (compared === undefined) return this.referTo(signature, size, requestId, undefined);
     this.codecs.get(compared.compression);
     // Without a block of that size there is nothing to compare, and the bytes need not come.
@@ -144,8 +144,8 @@ export class TreeVolume implements LocalVolume {
     compared: Received | undefined,
   ): Promise<StoreReceipt | undefined> {
     return this.changes.exclusive(signature, async () => {
-      const told = this.told(requestId);
-      if (told !== undefined) return told;
+      const told = this.told(requestId, asAddition(signature, size));
+      if (told !== undefined) return receiptOf(told);
       const block = await this.duplicate(signature, size, compared);
       return block && this.count(block, { references: 1, requestId, formerKeys: [] });
     });
@@ -155,13 +155,13 @@ export class TreeVolume implements LocalVolume {
     const signature = this.signatureOf(request.signature);
     const { size, compression, mode, requestId } = request;
     checkRequestId(requestId);
-    const told = this.told(requestId);
-    if (told !== undefined) return told;
+    const told = this.told(requestId, asAddition(signature, size));
+    if (told !== undefined) return receiptOf(told);
     this.codecs.get(compression);
     using content = await receive(this.reception, { signature, size, compression }, request.data);
     return await this.changes.exclusive(signature, async () => {
-      const toldSince = this.told(requestId);
-      if (toldSince !== undefined) return toldSince;
+      const toldSince = this.told(requestId, asAddition(signature, size));
+      if (toldSince !== undefined) return receiptOf(toldSince);
       const compared = mode === "compare" ? content : undefined;
       const block = mode === "force-new" ? undefined : await this.duplicate(signature, size, compared);
       const addition = { references: 1, requestId, formerKeys: [] };
@@ -169,9 +169,13 @@ export class TreeVolume implements LocalVolume {
     });
   }
 
-  private told(requestId: string | undefined): StoreReceipt | undefined {
+  /** What a request of this id did before. Throws HT_USAGE where that was another request. */
+  private told(requestId: string | undefined, asked: Asked): JournalEntry | undefined {
     const entry = this.changes.recall(requestId);
-    return entry === undefined ? undefined : receiptOf(entry);
+    if (entry === undefined) return undefined;
+    const deed = entry.deed === "remove" ? "removed" : entry.formerKeys.length > 0 ? "adopted" : "added";
+    checkSameRequest(requestId!, { ...entry, deed }, asked);
+    return entry;
   }
 
   /** The first block of that signature and size, and of those bytes where they are given. */
@@ -260,7 +264,7 @@ export class TreeVolume implements LocalVolume {
     checkRequestId(requestId);
     if (!this.mayHave(address)) return undefined;
     return this.changes.exclusive(address.signature, async () => {
-      const told = this.changes.recall(requestId);
+      const told = this.told(requestId, asRemoval(address));
       if (told !== undefined) return infoOf(told);
       const block = this.files.get(address);
       if (block === undefined) return undefined;
@@ -329,8 +333,8 @@ export class TreeVolume implements LocalVolume {
     const formerKeys = request.formerKeys.map((key) => formatContentKey(parseContentKey(key)));
     using content = await receive(this.reception, { signature, size, compression }, request.data);
     return await this.changes.exclusive(signature, async () => {
-      const told = this.told(requestId);
-      if (told !== undefined) return told;
+      const told = this.told(requestId, asAddition(signature, size, formerKeys));
+      if (told !== undefined) return receiptOf(told);
       if (this.settings.state === "read-only") throw this.readOnly();
       const block = await this.duplicate(signature, size, content);
       const addition = { references, requestId, formerKeys };
