@@ -1,8 +1,10 @@
 /** Taking references back, and looking at counters: of a content, and of its replicas. */
+
 import { ArchiveError } from "../../base/index.ts";
 import { type ContentKey, formatContentKey } from "../content-key.ts";
+import { isStrong } from "../signature.ts";
 import type { BlockInfo } from "../volume.ts";
-import { type InstanceCore, isStrong, memberOf, onceSettled } from "./core.ts";
+import { type InstanceCore, memberOf, onceSettled } from "./core.ts";
 import { type Follower, type Located, locate, locateAll, type Whereabouts } from "./locating.ts";
 import { ownReferences } from "./own-references.ts";
 import { discount, dropReplica } from "./replicas.ts";
