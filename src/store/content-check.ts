@@ -44,6 +44,18 @@ export function verifyHeld(
   return undefined;
 }
 
+/** The same for stored bytes, held or in pieces. */
+export function verifyStored(
+  codecs: Codecs,
+  algorithm: SignatureAlgorithm,
+  claim: ContentClaim,
+  data: BlockData,
+): Promise<void> | undefined {
+  return data instanceof Uint8Array
+    ? verifyHeld(codecs, algorithm, claim, data)
+    : verifyContentStream(codecs, algorithm, claim, data);
+}
+
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield await Promise.resolve(bytes);
 }

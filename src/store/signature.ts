@@ -55,6 +55,14 @@ export function parseSignature(text: string, algorithm: SignatureAlgorithm): str
   throw new ArchiveError("HT_USAGE", `not a signature of ${algorithm}: ${text}`);
 }
 
+/**
+ * Whether equal signatures mean equal contents, as far as anybody knows. Of the others, bytes are compared where a mistake
+ * would not show.
+ */
+export function isStrong(algorithm: SignatureAlgorithm): boolean {
+  return algorithm === "sha256" || algorithm === "sha1";
+}
+
 /** The remainder of the signature, read as one number, by `divisor`. */
 export function signatureModulo(signature: string, divisor: number): number {
   let rest = 0;

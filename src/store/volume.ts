@@ -4,14 +4,17 @@
  *
  * What every volume promises:
  * 1. A call resolves only when what it says is durable.
- * 2. A request with an id that was carried out before is not carried out again; it gets the same answer. The last
- *    100,000 ids are remembered, at least.
+ * 2. A request with an id that was carried out before is not carried out again; it gets the same answer. The same id for
+ *    another content or operation is refused (HT_USAGE). The last 100,000 ids are remembered, at least.
  * 3. Blocks with one signature are told apart by their overflow numbers; a number is never given to two blocks that are
  *    there at the same time.
  * 4. The content of a block has the signature and the size that its address and header tell, or it was not accepted.
- * 5. A call that throws has changed nothing, but for one whose durability is in doubt (HT_IO, HT_NO_SPACE): said again
+ * 5. A block stands for a content that came again only if its bytes were read, or written, since the volume was opened, and
+ *    are what its signature says. One that cannot be read is replaced by the bytes that came, with its counter and keys,
+ *    where equal signatures mean equal contents; where they may collide, it is left alone.
+ * 6. A call that throws has changed nothing, but for one whose durability is in doubt (HT_IO, HT_NO_SPACE): said again
  *    with its id, that one counts once. Where data comes in pieces and its source throws, that error comes through.
- * 6. A counter never goes beyond `REFERENCES_MAX`: what would make it do so is refused with HT_TOO_LARGE.
+ * 7. A counter never goes beyond `REFERENCES_MAX`: what would make it do so is refused with HT_TOO_LARGE.
  */
 import type { BlockAddress } from "./content-key.ts";
 import type { SignatureAlgorithm } from "./signature.ts";

@@ -12,7 +12,8 @@ export type OpenLocal = (disk: Disk, folder: string) => Promise<LocalVolume>;
 export interface LocalFixture extends VolumeFixture {
   readonly volume: LocalVolume;
   readonly disk: Disk;
-  readonly reopen: () => Promise<void>;
+  /** `meanwhile` happens while it is closed. */
+  readonly reopen: (meanwhile?: () => void) => Promise<void>;
 }
 
 const openAny: OpenLocal = (disk, folder) => openVolume(disk, folder, { codecs });
@@ -32,8 +33,9 @@ export async function startLocal(
       return volume;
     },
     setState: (state) => volume.setState(state),
-    reopen: async () => {
+    reopen: async (meanwhile) => {
       await volume[Symbol.asyncDispose]();
+      meanwhile?.();
       volume = await open(disk, folder);
     },
     check: (options) => volume.check(options),

@@ -49,7 +49,7 @@ export class MemoryVolume implements Volume {
   private readonly codecs: Codecs;
   private readonly signature: SignatureAlgorithm;
   private readonly id: string;
-  private readonly answers = new Map<string, StoreReceipt | BlockInfo>();
+  private readonly answers = new Map<string, { readonly asked: string; readonly answer: StoreReceipt | BlockInfo }>();
   private readonly former = new Map<string, string>();
   private turn: Promise<unknown> = Promise.resolve();
 
@@ -89,14 +89,16 @@ export class MemoryVolume implements Volume {
 
   private async once<T extends StoreReceipt | BlockInfo>(
     requestId: string | undefined,
+    asked: string,
     work: () => T | undefined | Promise<T | undefined>,
   ): Promise<T | undefined> {
     checkRequestId(requestId);
     return this.inTurn(async () => {
       const before = requestId === undefined ? undefined : this.answers.get(requestId);
-      if (before !== undefined) return before as T;
+      if (before !== undefined && before.asked !== asked) throw new ArchiveError("HT_USAGE", "another request's id");
+      if (before !== undefined) return before.answer as T;
       const answer = await work();
-      if (requestId !== undefined && answer !== undefined) this.answers.set(requestId, answer);
+      if (requestId !== undefined && answer !== undefined) this.answers.set(requestId, { asked, answer });
       return answer;
     });
   }
@@ -113,7 +115,7 @@ export class MemoryVolume implements Volume {
   async refer(request: ReferRequest): Promise<StoreReceipt | undefined> {
     const signature = parseSignature(request.signature, this.signature);
     const compared = request.compared && { ...request.compared, data: await gather(request.compared.data, 1 << 30) };
-    return this.once(request.requestId, async () => {
+    return this.once(request.requestId, `add ${signature} ${request.size}`, async () => {
       const found = await this.duplicate(signature, request.size, compared);
       return found && this.count(found);
     });
@@ -135,7 +137,7 @@ export class MemoryVolume implements Volume {
     const signature = parseSignature(request.signature, this.signature);
     const data = Buffer.from(await gather(request.data, 1 << 30));
     verifyContent(this.codecs, this.signature, { ...request, signature }, data);
-    const receipt = await this.once(request.requestId, async () => {
+    const receipt = await this.once(request.requestId, `add ${signature} ${request.size}`, async () => {
       const { mode, size, compression } = request;
       const compared = mode === "compare" ? { compression, data } : undefined;
       const found = mode === "force-new" ? undefined : await this.duplicate(signature, size, compared);
@@ -181,7 +183,7 @@ export class MemoryVolume implements Volume {
   }
 
   remove(address: BlockAddress, requestId?: string): Promise<BlockInfo | undefined> {
-    return this.once(requestId, () => {
+    return this.once(requestId, `remove ${formatAddress(address)}`, () => {
       const block = this.blocks.get(formatAddress(address));
       if (block === undefined) return undefined;
       if (block.leaving) throw moving(block);
@@ -227,7 +229,8 @@ export class MemoryVolume implements Volume {
     const signature = parseSignature(request.signature, this.signature);
     const data = Buffer.from(await gather(request.data, 1 << 30));
     verifyContent(this.codecs, this.signature, { ...request, signature }, data);
-    const receipt = await this.once(request.requestId, async () => {
+    const asked = `${request.formerKeys.length > 0 ? "adopt" : "add"} ${signature} ${request.size}`;
+    const receipt = await this.once(request.requestId, asked, async () => {
       if (this.state === "read-only") throw new ArchiveError("HT_READ_ONLY", "the volume is read-only");
       const { size, compression, references } = request;
       const found = await this.duplicate(signature, size, { compression, data });

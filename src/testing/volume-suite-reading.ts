@@ -21,6 +21,20 @@ export function describeReading(use: Use): void {
     expect(await volume.find([])).toEqual([]);
   });
 
+  it("no block whose signature differs in one of its bytes", async () => {
+    await storeAll();
+    const { volume } = use();
+    const { signature, size } = contents[3]!;
+    for (let at = 0; at < signature.length; at += 2) {
+      const byte = (Number.parseInt(signature.slice(at, at + 2), 16) ^ 1).toString(16).padStart(2, "0").toUpperCase();
+      const other = signature.slice(0, at) + byte + signature.slice(at + 2);
+      expect(await volume.find([other])).toEqual([[]]);
+      expect(await volume.open({ signature: other, overflow: 0 })).toBeUndefined();
+      expect(await volume.refer({ signature: other, size })).toBeUndefined();
+      expect(await volume.remove({ signature: other, overflow: 0 })).toBeUndefined();
+    }
+  });
+
   it.each([100, 2_000_000])("ranges of the stored bytes of a block of %i", async (size) => {
     const { volume } = use();
     const content = contentOf("sha256", mixedBytes(size));

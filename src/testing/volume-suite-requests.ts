@@ -93,6 +93,32 @@ export function describeRequests(use: Use): void {
     expect(await references()).toEqual([1]);
   });
 
+  it("but it is refused for another content or operation", async () => {
+    const { volume } = use();
+    const refused = { code: "HT_USAGE" };
+    const address = await volume.store(storing(page, { requestId: "one" }));
+    const other = contentOf("sha256", "another label");
+    const adopted = { ...page, overflow: 0, storedSize: page.size, compression: "none", references: 1 };
+    const formerKeys = [`2-${page.signature}`];
+    const isRefused = async () => {
+      const { volume: now } = use();
+      await expect(now.store(storing(other, { requestId: "one" }))).rejects.toMatchObject(refused);
+      await expect(now.refer({ ...other, requestId: "one" })).rejects.toMatchObject(refused);
+      await expect(now.remove(address, "one")).rejects.toMatchObject(refused);
+      const adopt = now.adopt({ ...adopted, data: page.bytes, formerKeys, requestId: "one" });
+      await expect(adopt).rejects.toMatchObject(refused);
+      await expect(now.store(storing(page, { requestId: "two" }))).rejects.toMatchObject(refused);
+      await expect(now.remove({ ...address, overflow: 1 }, "two")).rejects.toMatchObject(refused);
+    };
+    await volume.refer(page);
+    await volume.remove(address, "two");
+    await isRefused();
+    await use().reopen?.();
+    await isRefused();
+    expect(await references()).toEqual([1]);
+    expect(await use().volume.find([other.signature])).toEqual([[]]);
+  });
+
   it("also while it is being carried out", async () => {
     const { volume } = use();
     const say = () => volume.store(storing(page, { requestId: "one" }));

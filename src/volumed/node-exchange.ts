@@ -2,6 +2,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { cutOff, Exchange } from "./exchange.ts";
 import { DISCARDED_SIZE_MAX } from "./limits.ts";
+import { ANSWER_GUARDS } from "./token.ts";
 
 const EMPTY = Buffer.alloc(0);
 
@@ -13,6 +14,7 @@ export class NodeExchange extends Exchange {
     super(request.method ?? "", request.url ?? "", request.headers);
     this.request = request;
     this.response = response;
+    for (const name in ANSWER_GUARDS) response.setHeader(name, ANSWER_GUARDS[name]!);
   }
 
   protected get isTooLate(): boolean {

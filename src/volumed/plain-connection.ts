@@ -11,6 +11,7 @@ import type { Socket } from "node:net";
 import type { ServerLimits } from "./limits.ts";
 import { PlainExchange } from "./plain-exchange.ts";
 import { mayBePlain, parseRequestHead, type RequestHead } from "./request-head.ts";
+import { ANSWER_GUARDS } from "./token.ts";
 
 export interface PlainHost {
   readonly limits: ServerLimits;
@@ -31,6 +32,9 @@ export interface PlainHost {
 
 const BLANK_LINE = Buffer.from("\r\n\r\n");
 const EMPTY = Buffer.alloc(0);
+const GUARD_FIELDS = Object.entries(ANSWER_GUARDS)
+  .map(([name, value]) => `${name}: ${value}\r\n`)
+  .join("");
 
 export class PlainConnection {
   private readonly host: PlainHost;
@@ -194,7 +198,7 @@ export class PlainConnection {
   }
 
   private formatHead(exchange: PlainExchange, status: number, headers: OutgoingHttpHeaders): string {
-    let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
+    let text = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${GUARD_FIELDS}`;
     for (const name in headers) text += `${name}: ${String(headers[name])}\r\n`;
     text += `Date: ${this.host.date()}\r\n`;
     if (headers["Connection"] === "close") this.hasEnded = true;

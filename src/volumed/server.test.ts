@@ -330,10 +330,34 @@ describe("what goes wrong", () => {
       status: 401,
       code: "HT_FORBIDDEN",
     });
+    // What an image, a script or a link of a page causes, over connections of ours and those of node:http.
+    await put(page);
+    for (const where of [path, "/volume", "/blocks", "/metrics"]) {
+      for (const site of ["cross-site", "same-site", "same-origin"]) {
+        const refused = await at(where, { headers: { "Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors" } });
+        expect(refused).toMatchObject({ status: 401, code: "HT_FORBIDDEN" });
+      }
+      expect((await at(where, { headers: { Referer: "http://a.example/" } })).code).toBe("HT_FORBIDDEN");
+      expect((await at(where, { headers: { "Sec-Fetch-Site": "none" } })).status).toBe(200);
+    }
     for (const host of ["localhost:1", "127.0.0.1", "[::1]:80", "LOCALHOST"]) {
       expect((await at("/volume", { headers: { Host: host } })).status).toBe(200);
     }
   });
+});
+
+it("every answer forbids a browser to guess what it is, and to show it in a page", async () => {
+  await put(page);
+  const asked = [path, `/blocks/${signature}-7`, "/volume", "/blocks", "/metrics", "/health", "/nothing"];
+  for (const where of asked) {
+    expect((await at(where)).headers, where).toMatchObject({
+      "x-content-type-options": "nosniff",
+      "cross-origin-resource-policy": "same-origin",
+      "x-frame-options": "DENY",
+    });
+  }
+  const bulk = await at("/retrieve", { method: "POST", body: Buffer.from(`${signature}\n`) });
+  expect(bulk.headers["x-content-type-options"]).toBe("nosniff");
 });
 
 describe("moves", () => {

@@ -36,13 +36,24 @@ export class Gate {
   }
 }
 
+/** In every answer: a browser must not guess that it is a script or an image, nor show it inside a web page. */
+export const ANSWER_GUARDS: Readonly<Record<string, string>> = {
+  "X-Content-Type-Options": "nosniff",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "X-Frame-Options": "DENY",
+};
+
 /**
- * Without a token a web page in a browser of this machine could ask as well: it would name itself as the origin, or a
- * host of its own that leads here.
+ * Without a token a web page in a browser of this machine could ask as well: by a script, which names its origin, by an
+ * image or a link, which the browser marks, or under a host of its own that leads here.
  */
 function checkLocal(headers: IncomingHttpHeaders): void {
-  const { host = "localhost", origin } = headers;
-  if (origin !== undefined) throw new ArchiveError("HT_FORBIDDEN", "this server does not answer web pages");
+  const { host = "localhost", origin, referer } = headers;
+  // Only what a person typed comes from no page.
+  const site = headers["sec-fetch-site"] ?? "none";
+  if (origin !== undefined || referer !== undefined || site !== "none") {
+    throw new ArchiveError("HT_FORBIDDEN", "without a token this server does not answer web pages");
+  }
   const name = host.startsWith("[") ? host.slice(1, host.indexOf("]")) : host.replace(/:\d+$/, "");
   if (!isLoopback(name.toLowerCase())) {
     throw new ArchiveError("HT_FORBIDDEN", `without a token this server answers as localhost, not as ${name}`);

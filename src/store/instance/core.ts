@@ -34,14 +34,6 @@ export function orderFor(core: InstanceCore, signature: string): readonly Member
   return members.some(({ isDown }) => isDown) ? members.sort((one, other) => +one.isDown - +other.isDown) : members;
 }
 
-/**
- * Whether equal signatures mean equal contents, as far as anybody knows. Of the others, bytes are compared where a mistake
- * would not show.
- */
-export function isStrong(signature: SignatureAlgorithm): boolean {
-  return signature === "sha256" || signature === "sha1";
-}
-
 const PAUSE_MS_MIN = 10;
 const PAUSE_MS_MAX = 500;
 const WAIT_MS_MAX = 10_000;

@@ -1,8 +1,10 @@
 /** Taking references back, and looking at counters: of a content, and of its replicas. */
+
 import { ArchiveError } from "../../base/index.ts";
 import { type ContentKey, formatContentKey } from "../content-key.ts";
+import { isStrong } from "../signature.ts";
 import type { BlockInfo } from "../volume.ts";
-import { type InstanceCore, isStrong, memberOf, onceSettled } from "./core.ts";
+import { type InstanceCore, memberOf, onceSettled } from "./core.ts";
 import { type Follower, type Located, locate, locateAll, type Whereabouts } from "./locating.ts";
 import { ownReferences } from "./own-references.ts";
 import { discount, dropReplica } from "./replicas.ts";
@@ -89,11 +91,11 @@ async function deleteReplicated(
   const isFormer = formatContentKey(present) !== formatContentKey(key);
   // A block that moved may have replicas by the key that it has now, beside those by the key that it had.
   const others = isFormer ? (await locateAll(core, present)).replicas : [];
-  for (const [i, replica] of [...replicas, ...others].entries()) {
-    const id = `${requestId}:${i}`;
-    const isLast = own === 1 || (isFormer && i < replicas.length && replica.tally!.references === 1);
-    await (isLast ? dropReplica(core, replica, id) : discount(core, replica, id));
+  for (const replica of replicas) {
+    const isLast = own === 1 || (isFormer && replica.tally!.references === 1);
+    await takeBack(core, replica, isLast, requestId);
   }
+  for (const replica of others) await takeBack(core, replica, own === 1, `${requestId}:p`);
   const { member } = primary;
   const block = await member.ask((volume) => volume.remove(primary.block, requestId));
   if (block !== undefined) return infoOf(key, { member, block }, own - 1);
@@ -110,11 +112,13 @@ async function deleteWithoutPrimary(
   requestId: string,
 ): Promise<ContentInfo | undefined> {
   const references = Math.max(0, ...replicas.map(({ tally }) => tally!.references));
-  for (const [i, replica] of replicas.entries()) {
-    const id = `${requestId}:${i}`;
-    await (references === 1 ? dropReplica(core, replica, id) : discount(core, replica, id));
-  }
+  for (const replica of replicas) await takeBack(core, replica, references === 1, requestId);
   return replicas[0] && infoOf(key, replicas[0], references - 1);
+}
+
+/** Ids are those of the volume and the key, whichever replicas are left when the request is said again. */
+function takeBack(core: InstanceCore, replica: Follower, isLast: boolean, requestId: string): Promise<void> {
+  return isLast ? dropReplica(core, replica, requestId) : discount(core, replica, requestId);
 }
 
 /** The key that leads straight to where a block is. */

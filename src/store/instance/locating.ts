@@ -92,18 +92,30 @@ async function locateElsewhere(core: InstanceCore, key: ContentKey, except?: Mem
     const others = core.members.filter((member) => member.isThere && !asked.has(member));
     found.push(...(await Promise.all(others.map(ask))).filter((follower) => follower !== undefined));
   }
-  const primaries = found.filter((follower) => follower.tally === undefined && isTrue(core, named, follower));
-  return { primary: primaries[0], replicas: found.filter(({ tally }) => tally !== undefined), failures };
+  const replicas = found.filter(({ tally }) => tally !== undefined);
+  for (const follower of found) {
+    if (follower.tally === undefined && (await isTrue(core, named, follower))) {
+      return { primary: follower, replicas, failures };
+    }
+  }
+  return { primary: undefined, replicas, failures };
 }
 
 /**
  * Whether a follower is what its key leads to. A replica that was dropped leaves the key behind where its volume has the
  * content for itself too. So in an instance with replicas a key leads to the replicas that have its tally, and to another
- * volume's own block only if the volume that it names is gone, or has moved.
+ * volume's own block only if the volume that it names is gone, or has moved. A migration makes a volume read-only, and the
+ * connector may not tell of it yet: then the volume is asked.
  */
-export function isTrue(core: InstanceCore, named: Member, { member, tally }: Follower): boolean {
+export async function isTrue(core: InstanceCore, named: Member, { member, tally }: Follower): Promise<boolean> {
   if (core.replicas === 1 || tally !== undefined || member === named) return true;
-  return named.spec.movedTo !== undefined || !named.isThere;
+  if (named.spec.movedTo !== undefined || !named.isThere) return true;
+  try {
+    return (await named.describe()).state === "read-only";
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    return false;
+  }
 }
 
 export function movedTo(core: InstanceCore, member: Member): Member | undefined {

@@ -225,6 +225,29 @@ describe("migrating", () => {
     expect(await textAt(after, twin.key)).toBe(second!.toString());
   });
 
+  it.each([1, 2])("to volume %i lets what it moved be deleted, before the connector tells of the move", async (to) => {
+    const fixture = new InstanceFixture(3, { replicas: 2 });
+    const instance = fixture.open();
+    const keys: ContentKey[] = [];
+    for (let i = 0; i < 9; i++) {
+      const { key } = await instance.store(Buffer.from(`content ${i}`));
+      await instance.store(Buffer.from(`content ${i}`));
+      keys.push(key);
+    }
+    fixture.inner[0]!.state = "read-only";
+    await instance.migrate(0, to);
+    const client = fixture.open();
+    for (const [i, key] of keys.entries()) {
+      for (const references of [1, 0]) {
+        expect(await textAt(client, key)).toBe(`content ${i}`);
+        expect(await client.delete(key, { requestId: `${i}-${references}` })).toMatchObject({ references });
+      }
+      expect(await client.stat(key)).toBeUndefined();
+      expect(await textAt(client, key)).toBeUndefined();
+    }
+    expect(fixture.inner.map(({ blocks }) => blocks.size)).toEqual([0, 0, 0]);
+  });
+
   it("leaves the replica where it is, if the block is damaged that should take its place", async () => {
     const fixture = new InstanceFixture(2, { signature: "sha256", replicas: 2 });
     const { key } = await fixture.open().store(Buffer.from("kept twice"), { volume: 0 });

@@ -8,9 +8,9 @@
 import { ArchiveError } from "../../base/index.ts";
 import { equalContents } from "../content-check.ts";
 import { type BlockAddress, type ContentKey, formatAddress, formatContentKey } from "../content-key.ts";
-import { signatureOf } from "../signature.ts";
+import { isStrong, signatureOf } from "../signature.ts";
 import type { BlockInfo, LeavingBlock, Volume, VolumeState } from "../volume.ts";
-import { type InstanceCore, isStrong, memberOf, orderFor } from "./core.ts";
+import { type InstanceCore, memberOf, orderFor } from "./core.ts";
 import { inParallel, type WorkOptions } from "./in-parallel.ts";
 import { type Follower, findBlock, followTo, type Located } from "./locating.ts";
 import { isUnavailable, type Member } from "./member.ts";

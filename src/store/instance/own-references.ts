@@ -2,10 +2,12 @@
  * Whose the references of a block are, in an instance with replicas: those of keys that name its volume, and one for
  * each key of another volume that it is a replica for.
  */
+
 import { ArchiveError } from "../../base/index.ts";
 import { type ContentKey, formatContentKey, sameAddress } from "../content-key.ts";
+import { isStrong } from "../signature.ts";
 import type { BlockInfo } from "../volume.ts";
-import { type InstanceCore, isStrong } from "./core.ts";
+import { type InstanceCore } from "./core.ts";
 import type { Member } from "./member.ts";
 import { pickTally, tallyOf } from "./tally.ts";
 

@@ -6,10 +6,12 @@
  * Nothing is taken away but what is there in the right number elsewhere; where counters differ, the one of the volume that
  * the key names is right.
  */
+
 import { ArchiveError } from "../../base/index.ts";
 import { type ContentKey, formatContentKey } from "../content-key.ts";
+import { isStrong } from "../signature.ts";
 import type { BlockInfo } from "../volume.ts";
-import { type InstanceCore, isStrong, orderFor } from "./core.ts";
+import { type InstanceCore, orderFor } from "./core.ts";
 import { batchesOf, inParallel, type WorkOptions } from "./in-parallel.ts";
 import { type Follower, type Located, locateAll, movedTo } from "./locating.ts";
 import { isUnavailable, type Member } from "./member.ts";

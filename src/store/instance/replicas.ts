@@ -6,10 +6,12 @@
  * there is a tally, there is the reference that it stands for. Who is stopped in between leaves a reference too many, and
  * never one too few.
  */
+
 import { ArchiveError } from "../../base/index.ts";
 import { type ContentKey, formatContentKey } from "../content-key.ts";
+import { isStrong } from "../signature.ts";
 import type { BlockInfo, StoreReceipt, Volume } from "../volume.ts";
-import { type InstanceCore, isStrong, onceSettled, orderFor } from "./core.ts";
+import { type InstanceCore, onceSettled, orderFor } from "./core.ts";
 import type { Follower } from "./locating.ts";
 import type { Member } from "./member.ts";
 import type { Parcel } from "./parcel.ts";

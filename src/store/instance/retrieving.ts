@@ -2,9 +2,9 @@
 import { ArchiveError } from "../../base/index.ts";
 import { verifyContent } from "../content-check.ts";
 import { type BlockAddress, type ContentKey, formatContentKey } from "../content-key.ts";
-import { createSigner } from "../signature.ts";
+import { createSigner, isStrong } from "../signature.ts";
 import type { BlockInfo, OpenBlock } from "../volume.ts";
-import { type InstanceCore, isStrong, memberOf } from "./core.ts";
+import { type InstanceCore, memberOf } from "./core.ts";
 import { followTo, isElsewhere, isTrue, movedTo } from "./locating.ts";
 import { isUnavailable, type Member } from "./member.ts";
 import type { Content } from "./parcel.ts";
@@ -92,7 +92,7 @@ async function follow(core: InstanceCore, named: Member, member: Member, key: Co
     return await member.ask((volume) => volume.follow(formatContentKey(key)));
   }
   const follower = await followTo(core, member, key);
-  return follower !== undefined && isTrue(core, named, follower) ? follower.block : undefined;
+  return follower !== undefined && (await isTrue(core, named, follower)) ? follower.block : undefined;
 }
 
 async function openAt(core: InstanceCore, member: Member, address: BlockAddress, key: ContentKey) {

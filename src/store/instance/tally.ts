@@ -6,9 +6,9 @@
  */
 import { gather, TALLY_CODEC } from "../codec.ts";
 import { type ContentKey, formatContentKey, parseContentKey } from "../content-key.ts";
-import { signatureOf } from "../signature.ts";
+import { isStrong, signatureOf } from "../signature.ts";
 import type { BlockInfo, OpenBlock, StoreRequest } from "../volume.ts";
-import { type InstanceCore, isStrong } from "./core.ts";
+import { type InstanceCore } from "./core.ts";
 import type { Member } from "./member.ts";
 
 const HEADING = "holotype-tally ";

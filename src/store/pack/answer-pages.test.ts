@@ -38,6 +38,7 @@ const answers = fc.record<Answer>({
   compression: fc.constantFrom("none", "zstd"),
   references: fc.nat(),
   outcome: fc.constantFrom("new", "duplicate", "removed"),
+  isAdopted: fc.boolean(),
 });
 const answer: Answer = {
   signature: "00000000000000AD",
@@ -47,6 +48,7 @@ const answer: Answer = {
   compression: "none",
   references: 1,
   outcome: "new",
+  isAdopted: false,
 };
 const named = (from: number, count: number) =>
   new Map(Array.from({ length: count }, (_, i) => [`request-${from + i}`, { ...answer, size: from + i }]));

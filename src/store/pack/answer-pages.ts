@@ -10,6 +10,7 @@ import { RequestTable } from "./request-table.ts";
 /** Few enough to be looked through, many enough that most commits need few pages. */
 const PAGE_COUNT_MAX = 256;
 const OUTCOMES = ["new", "duplicate", "removed"] as const;
+const ADOPTED = "adopted";
 
 export interface PageChanges {
   readonly put: readonly { readonly page: number; readonly text: string }[];
@@ -85,12 +86,13 @@ export class AnswerPages {
 
 /** Neither ids of requests nor names of codecs have blanks in them. */
 function formatLine(id: string, answer: Answer): string {
-  const { outcome, size, storedSize, compression, references } = answer;
-  return `${id} ${outcome} ${formatAddress(answer)} ${size} ${storedSize} ${compression} ${references}\n`;
+  const { outcome, size, storedSize, compression, references, isAdopted } = answer;
+  const adopted = isAdopted ? ` ${ADOPTED}` : "";
+  return `${id} ${outcome} ${formatAddress(answer)} ${size} ${storedSize} ${compression} ${references}${adopted}\n`;
 }
 
 function parseLine(line: string): Answer {
-  const [, told, addressText = "", size, storedSize, compression, references] = line.split(" ");
+  const [, told, addressText = "", size, storedSize, compression, references, adopted] = line.split(" ");
   const outcome = OUTCOMES.find((name) => name === told);
   const address = parseAddress(addressText);
   if (outcome === undefined || address === undefined || references === undefined) {
@@ -106,5 +108,6 @@ function parseLine(line: string): Answer {
     compression: compression!,
     references: Number(references),
     outcome,
+    isAdopted: adopted === ADOPTED,
   };
 }

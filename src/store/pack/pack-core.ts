@@ -4,6 +4,8 @@
  */
 import { ArchiveError, type Clock, invariant, type Warning } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
+import { ProvenBlocks } from "../proven-blocks.ts";
+import type { BlockData, ByteRange } from "../volume.ts";
 import type { VolumeSettings } from "../volume-settings.ts";
 import type { BlockEntry, PackIndex } from "./pack-index.ts";
 import { formatHead, type PackRecord } from "./pack-record.ts";
@@ -33,6 +35,8 @@ export class PackCore {
   readonly state: PackState;
   readonly files: SegmentFiles;
   readonly folder: string;
+  /** By place: what was read or written since this was opened. */
+  readonly proven = new ProvenBlocks();
   private readonly options: PackCoreOptions;
   private readonly index: PackIndex;
   private current: SegmentWriter | undefined;
@@ -100,8 +104,14 @@ export class PackCore {
       if (!present.has(segment)) this.state.dropSegment(segment);
     }
     // A file that once refused to be synced is not written to again. Without an index nobody knows where one was torn.
-    const isUsable = active !== undefined && active !== doubtful?.segment;
+    const isUsable = active !== undefined && active !== doubtful?.segment && !this.isCut(active);
     return isUsable ? active : (segments.at(-1) ?? 0) + 1;
+  }
+
+  /** Whether a segment ends before what the index knows of it. What is appended there would never be read again. */
+  private isCut(segment: number): boolean {
+    const path = segmentPath(this.folder, segment);
+    return this.options.disk.stat(path)!.sizeBytes < (this.state.segments.get(segment)?.end ?? 0);
   }
 
   private cut(segment: number, end: number): void {
@@ -131,7 +141,12 @@ export class PackCore {
     const damage: ScanDamage[] = [];
     {
       using file = this.options.disk.open(path, "update");
-      if (file.size() <= end) return;
+      const size = file.size();
+      if (size < end) {
+        const message = `${path}: cut off, ${size} bytes of ${end}`;
+        this.options.onWarning?.({ code: "HT_CORRUPT", message, file: path, offset: size });
+      }
+      if (size <= end) return;
       // What is read may not be durable yet, and the index is about to rely on it.
       file.sync();
       for (const scanned of scanSegment(file, end, true)) {
@@ -210,6 +225,13 @@ export class PackCore {
   /** Resolves when all that was appended so far is durable. */
   settle(): Promise<void> {
     return this.durable({ durable: this.writer.settle() });
+  }
+
+  /** The stored bytes, which may have to become durable first: what is not yet is not in the file either. */
+  read(entry: BlockEntry, range?: ByteRange): BlockData | Promise<BlockData> {
+    const end = entry.offset + entry.headSize + entry.storedSize;
+    if (this.writer.isDurable(entry.segment, end)) return this.files.read(entry, range);
+    return this.settle().then(() => this.files.read(entry, range));
   }
 
   /** Seals the segment and begins the next. */

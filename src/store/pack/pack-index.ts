@@ -47,7 +47,11 @@ export interface IndexState {
   readonly totals: IndexTotals;
 }
 
-export type Answer = Omit<StoreReceipt, "outcome"> & { readonly outcome: StoreReceipt["outcome"] | "removed" };
+export type Answer = Omit<StoreReceipt, "outcome"> & {
+  readonly outcome: StoreReceipt["outcome"] | "removed";
+  /** Whether former keys lead to the block since. */
+  readonly isAdopted: boolean;
+};
 
 /** What changed since the last commit. */
 export interface IndexChanges {

@@ -237,5 +237,6 @@ function entryAfter(record: PackRecord, place: RecordPlace, before: BlockEntry |
 export function answerOf(record: PackRecord): Answer {
   const { signature, overflow, size, storedSize, compression, references, change } = record;
   const outcome = change === "block" ? "new" : change === "reference" || change === "count" ? "duplicate" : "removed";
-  return { signature, overflow, size, storedSize, compression, references, outcome };
+  const isAdopted = record.formerKeys.length > 0;
+  return { signature, overflow, size, storedSize, compression, references, outcome, isAdopted };
 }

@@ -12,11 +12,11 @@ import type { Disk } from "../../disk/index.ts";
 import { checkAdoption } from "../adoption.ts";
 import { openEach, storeEach } from "../bulk.ts";
 import type { Codecs } from "../codec.ts";
-import { equalContents, verifyContentStream, verifyHeld } from "../content-check.ts";
+import { verifyContentStream, verifyHeld } from "../content-check.ts";
 import type { BlockAddress } from "../content-key.ts";
 import { LiveFilter } from "../live-filter.ts";
-import { checkRequestId } from "../request-id.ts";
-import { parseSignature } from "../signature.ts";
+import { type Asked, asAddition, asRemoval, checkRequestId, checkSameRequest } from "../request-id.ts";
+import { isStrong, parseSignature } from "../signature.ts";
 import type { SignatureFilter } from "../signature-filter.ts";
 import {
   type AdoptRequest,
@@ -36,6 +36,7 @@ import {
   type VolumeState,
 } from "../volume.ts";
 import { type VolumeSettings, writeVolumeSettings } from "../volume-settings.ts";
+import { BlockJudge, type Judged, placeOf, type Verdict } from "./block-judge.ts";
 import { checkPack } from "./check.ts";
 import { type CompactOptions, type CompactResult, compactPack } from "./compact.ts";
 import { type HeldData, type Spool, withHeldData } from "./held-data.ts";
@@ -46,7 +47,7 @@ import type { Answer, BlockEntry, PackIndex } from "./pack-index.ts";
 import { formatHead, type PackRecord } from "./pack-record.ts";
 import { answerOf } from "./pack-state.ts";
 import { rebuildPack } from "./rebuild.ts";
-import { blockRecord, changeRecord, countedRecord, type Deposit, moving } from "./record-making.ts";
+import { blockRecord, changeRecord, countedRecord, type Deposit, healedRecord, moving } from "./record-making.ts";
 import { listSegments } from "./segment.ts";
 
 export interface PackOptions {
@@ -90,6 +91,7 @@ export class PackVolume implements LocalVolume {
   private core: PackCore;
   private reopening: Promise<void> | undefined;
   private readonly liveFilter = new LiveFilter();
+  private readonly judge: BlockJudge;
 
   static async open(disk: Disk, folder: string, settings: VolumeSettings, options: PackOptions): Promise<PackVolume> {
     return new PackVolume(disk, folder, settings, options, await openCore(disk, folder, settings, options));
@@ -103,6 +105,7 @@ export class PackVolume implements LocalVolume {
     this.spool = { disk, folder, random: options.random ?? systemRandom };
     this.clock = options.clock ?? systemClock;
     this.core = core;
+    this.judge = new BlockJudge(options.codecs, settings.signature);
   }
 
   /** The core, where it can be used at once; else what to wait for. */
@@ -206,80 +209,80 @@ export class PackVolume implements LocalVolume {
     });
   }
 
-  /** Finds a duplicate and counts, or makes a block with `make`; absent where there is neither. */
+  /**
+   * Finds a duplicate and counts, or makes a block with `make`; absent where there is neither. A block is a duplicate only
+   * if its bytes are sound. One that is not gets the bytes that came, where those are surely the same.
+   */
   private async place(
     deposit: Deposit,
     make: ((core: PackCore, record: PackRecord) => Promise<void>) | undefined,
     held?: HeldData,
   ): Promise<StoreReceipt | undefined> {
-    let compared: Compared | undefined;
+    const judged = new Map<string, Verdict>();
     for (;;) {
-      const outcome = await this.act((core) => this.placeNow(core, deposit, make, held, compared));
+      const outcome = await this.act((core) => this.placeNow(core, deposit, make, held, judged));
       if (outcome === undefined || "references" in outcome) return outcome;
-      compared = outcome;
+      judged.set(outcome.place, outcome.verdict);
     }
   }
 
-  /** The receipt; or what comparing bytes came to, for another try: anything may have happened meanwhile. */
+  /** The receipt; or what was learnt of a block, for another try: anything may have happened meanwhile. */
   private placeNow(
     core: PackCore,
     deposit: Deposit,
     make: ((core: PackCore, record: PackRecord) => Promise<void>) | undefined,
     held: HeldData | undefined,
-    compared: Compared | undefined,
-  ): undefined | Promise<StoreReceipt | Compared | undefined> {
-    const told = this.told(core, deposit.requestId);
-    if (told !== undefined) return told as Promise<StoreReceipt>;
-    const { signature } = deposit;
+    judged: ReadonlyMap<string, Verdict>,
+  ): undefined | Promise<StoreReceipt | Judged | undefined> {
+    const { signature, size, formerKeys } = deposit;
+    const told = this.told(core, deposit.requestId, asAddition(signature, size, formerKeys));
+    if (told !== undefined) return told.then(receiptOf);
     const blocks = core.state.blocks(signature);
-    const alike = deposit.duplicate === "never" ? [] : blocks.filter(({ size }) => size === deposit.size);
-    if (deposit.duplicate === "bytes" && alike.length > 0 && compared?.places !== placesOf(alike)) {
-      return this.compare(core, alike, deposit, held!);
+    let rotten: BlockEntry | undefined;
+    for (const entry of blocks) {
+      if (deposit.duplicate === "never" || entry.size !== size) continue;
+      const place = placeOf(entry);
+      const verdict = judged.get(place) ?? this.judge.judge(core, entry, deposit, held);
+      if (verdict instanceof Promise) return verdict.then((told) => ({ place, verdict: told }));
+      if (verdict === "same") return this.append(core, countedRecord(core.state, this.settings, deposit, entry));
+      if (verdict === "rotten") rotten ??= entry;
     }
-    const found = deposit.duplicate === "bytes" ? alike.find((entry) => placeOf(entry) === compared?.equal) : alike[0];
-    if (found !== undefined) return this.append(core, countedRecord(core.state, this.settings, deposit, found));
     if (make === undefined) return undefined;
     if (this.settings.state === "read-only") throw readOnly(this.folder);
+    // Where signatures collide, the block may have been another content.
+    if (rotten !== undefined && isStrong(this.settings.signature)) {
+      const { overflow } = rotten;
+      const record = healedRecord(core.state, this.settings, deposit, rotten, storedSizeOf(held!));
+      const made = make(core, record);
+      const place = placeOf(core.state.block({ signature, overflow })!);
+      return made.then(() => ({ place, verdict: "same" }));
+    }
     this.liveFilter.add(signature);
     const record = blockRecord(core.state, this.settings, deposit, blocks, storedSizeOf(held!));
-    return make(core, record).then(() => answerOf(record) as StoreReceipt);
+    return make(core, record).then(() => receiptOf(answerOf(record)));
   }
 
   private async append(core: PackCore, record: PackRecord): Promise<StoreReceipt> {
     await core.durable(core.append(record, NOTHING));
-    return answerOf(record) as StoreReceipt;
+    return receiptOf(answerOf(record));
   }
 
-  /** What was answered to this request before, once it is durable. */
-  private told(core: PackCore, requestId: string | undefined): Promise<Answer> | undefined {
+  /** What was answered to this request before, once it is durable. Throws HT_USAGE where that was another request. */
+  private told(core: PackCore, requestId: string | undefined, asked: Asked): Promise<Answer> | undefined {
     const answer = requestId === undefined ? undefined : core.state.answer(requestId);
-    return answer === undefined ? undefined : core.settle().then(() => answer);
-  }
-
-  private async compare(
-    core: PackCore,
-    alike: readonly BlockEntry[],
-    { signature, compression, size }: Deposit,
-    held: HeldData,
-  ): Promise<Compared> {
-    const places = placesOf(alike);
-    for (const entry of alike) {
-      // Compaction may have carried it elsewhere while another one was compared.
-      if (!core.state.blocks(signature).some((now) => placeOf(now) === placeOf(entry))) break;
-      const there = { compression: entry.compression, size: entry.size, data: await this.read(core, entry) };
-      const data = held instanceof Uint8Array ? held : held.data();
-      if (await equalContents(this.options.codecs, { compression, size, data }, there)) {
-        return { places, equal: placeOf(entry) };
-      }
-    }
-    return { places, equal: undefined };
+    if (answer === undefined) return undefined;
+    const deed = answer.outcome === "removed" ? "removed" : answer.isAdopted ? "adopted" : "added";
+    checkSameRequest(requestId!, { ...answer, deed }, asked);
+    return core.settle().then(() => answer);
   }
 
   private async appendBlock(core: PackCore, record: PackRecord, data: Uint8Array): Promise<void> {
     // A sha256 of bytes as they are is their digest already.
     const isDigest = record.compression === "none" && record.algorithm === "sha256";
     const digest = isDigest ? record.signature.toLowerCase() : hash("sha256", data, "hex");
-    await core.durable(core.append(record, data, digest));
+    const appended = core.append(record, data, digest);
+    core.proven.add(placeOf(appended));
+    await core.durable(appended);
   }
 
   private finishLarge(core: PackCore, record: PackRecord, large: LargeBlock): Promise<void> {
@@ -290,7 +293,9 @@ export class PackVolume implements LocalVolume {
       headSize: LARGE_HEAD_SIZE,
     });
     try {
-      core.state.apply(record, large.finish(head, core.nextSegment()));
+      const place = large.finish(head, core.nextSegment());
+      core.state.apply(record, place);
+      core.proven.add(placeOf(place));
     } catch (error) {
       // It may have its name already.
       core.fail(error);
@@ -314,14 +319,7 @@ export class PackVolume implements LocalVolume {
     const entry = core.state.block(address);
     if (entry === undefined) return undefined;
     const { signature, overflow } = address;
-    return { ...infoOf(signature, { ...entry, overflow }), data: await this.read(core, entry, range) };
-  }
-
-  /** The stored bytes, which may have to become durable first: what is not yet is not in the file either. */
-  private read(core: PackCore, entry: BlockEntry, range?: ByteRange): BlockData | Promise<BlockData> {
-    const end = entry.offset + entry.headSize + entry.storedSize;
-    if (core.writer.isDurable(entry.segment, end)) return core.files.read(entry, range);
-    return core.settle().then(() => core.files.read(entry, range));
+    return { ...infoOf(signature, { ...entry, overflow }), data: await core.read(entry, range) };
   }
 
   openAll(addresses: AsyncIterable<BlockAddress> | Iterable<BlockAddress>) {
@@ -331,7 +329,7 @@ export class PackVolume implements LocalVolume {
   async remove(address: BlockAddress, requestId?: string): Promise<BlockInfo | undefined> {
     checkRequestId(requestId);
     return this.act(async (core) => {
-      const told = this.told(core, requestId);
+      const told = this.told(core, requestId, asRemoval(address));
       if (told !== undefined) return withoutOutcome(await told);
       const entry = core.state.block(address);
       if (entry === undefined) return undefined;
@@ -404,20 +402,6 @@ export class PackVolume implements LocalVolume {
 
 const NOTHING = new Uint8Array(0);
 
-/** What comparing bytes came to: with which blocks, and which of them is equal. */
-interface Compared {
-  readonly places: string;
-  readonly equal: string | undefined;
-}
-
-function placeOf({ segment, offset }: BlockEntry): string {
-  return `${segment}:${offset}`;
-}
-
-function placesOf(entries: readonly BlockEntry[]): string {
-  return entries.map(placeOf).join();
-}
-
 function openCore(
   disk: Disk,
   folder: string,
@@ -437,13 +421,17 @@ function openCore(
   });
 }
 
-function infoOf(signature: string, entry: BlockEntry): BlockInfo {
+function infoOf(signature: string, entry: Omit<BlockInfo, "signature">): BlockInfo {
   const { overflow, size, storedSize, compression, references } = entry;
   return { signature, overflow, size, storedSize, compression, references };
 }
 
-function withoutOutcome({ outcome: _, ...info }: Answer): BlockInfo {
-  return info;
+function receiptOf({ isAdopted: _, ...receipt }: Answer): StoreReceipt {
+  return receipt as StoreReceipt;
+}
+
+function withoutOutcome({ signature, ...entry }: Answer | StoreReceipt): BlockInfo {
+  return infoOf(signature, entry);
 }
 
 function storedSizeOf(held: HeldData): number {

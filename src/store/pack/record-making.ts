@@ -97,6 +97,20 @@ export function blockRecord(
   };
 }
 
+/** The bytes of the deposit take the place of those of a block that cannot be read. Its counter and its keys stay. */
+export function healedRecord(
+  state: PackState,
+  settings: VolumeSettings,
+  { signature, compression }: Deposit,
+  entry: BlockEntry,
+  storedSize: number,
+): PackRecord {
+  if (entry.leaving) throw moving({ signature, overflow: entry.overflow });
+  const { formerKeys } = entry;
+  const counted = changeRecord(state, settings, signature, entry, { change: "count", formerKeys });
+  return { ...counted, change: "block", compression, storedSize };
+}
+
 export function moving(address: BlockAddress): ArchiveError {
   return new ArchiveError("HT_MOVING", `${formatAddress(address)} is on its way to another volume`);
 }

@@ -59,13 +59,14 @@ export class BlockFiles {
   /** A block or a gap; absent where there is neither. Throws HT_CORRUPT where the file is not whole. */
   private header(path: string): BlockHeader | undefined {
     const present = this.disk.stat(path);
-    if (present === undefined) return undefined;
+    return present && checkHeader(this.readHeader(path), present.sizeBytes, path);
+  }
+
+  private readHeader(path: string): Buffer {
+    using file = this.disk.open(path, "read");
     const bytes = Buffer.alloc(HEADER_SIZE);
-    {
-      using file = this.disk.open(path, "read");
-      file.read(bytes, 0);
-    }
-    return checkHeader(bytes, present.sizeBytes, path);
+    file.read(bytes, 0);
+    return bytes;
   }
 
   get(address: BlockAddress): TreeBlock | undefined {
@@ -82,10 +83,20 @@ export class BlockFiles {
     }
   }
 
+  /** The same with those that are cut, and without those whose headers cannot be read. */
+  *candidates(signature: string): Generator<TreeBlock> {
+    for (let overflow = 0; ; overflow++) {
+      const path = this.pathOf({ signature, overflow });
+      if (this.disk.stat(path) === undefined) return;
+      const header = parseHeader(this.readHeader(path), path);
+      if (header !== undefined && header.state !== "gap") yield blockOf({ signature, overflow }, header);
+    }
+  }
+
   freeNumber(signature: string): number {
     for (let overflow = this.hints.get(signature) ?? 0; ; overflow++) {
-      const header = this.header(this.pathOf({ signature, overflow }));
-      if (header === undefined || header.state === "gap") return overflow;
+      const path = this.pathOf({ signature, overflow });
+      if (!this.holdsBlock(path)) return overflow;
     }
   }
 
@@ -160,10 +171,7 @@ export class BlockFiles {
   /** A header that was torn is that of a block: gaps are never written in place. */
   private holdsBlock(path: string): boolean {
     if (this.disk.stat(path) === undefined) return false;
-    using file = this.disk.open(path, "read");
-    const bytes = Buffer.alloc(HEADER_SIZE);
-    file.read(bytes, 0);
-    return parseHeader(bytes, path)?.state !== "gap";
+    return parseHeader(this.readHeader(path), path)?.state !== "gap";
   }
 
   /** Makes durable what was written in place. A block that is gone by now is fine. */

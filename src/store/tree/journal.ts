@@ -115,6 +115,11 @@ export class Journal {
     await this.write(formatLine({ kind: "do", entry }));
   }
 
+  /** A block has other stored bytes than before, so many more or fewer. Written down with the next `settled`. */
+  restate(storedBytes: number): void {
+    this.totals = { ...this.totals, storedBytes: this.totals.storedBytes + storedBytes };
+  }
+
   /** All entries so far are done, durably. */
   async settled(): Promise<void> {
     await this.write(formatLine({ kind: "settled", totals: this.totals }));

@@ -135,6 +135,27 @@ export class TreeChanges {
     if (this.journal.unsettledCount >= this.settleCount) this.settleSoon();
   }
 
+  /**
+   * Puts a file in the place of a block whose bytes are damaged. Its counter stays, so this is no change for the journal,
+   * but for the totals. Nothing that the journal says of the block may be redone over it, so all of that is settled first.
+   */
+  async heal(block: TreeBlock, before: TreeBlock, place: () => void): Promise<void> {
+    await this.performing.alone(async () => {
+      if (this.failure !== undefined) throw this.failure.error;
+      this.turnCount++;
+      try {
+        await this.syncBlocks();
+        await this.journal.settled();
+        place();
+        this.journal.restate(block.storedSize - before.storedSize);
+        await this.journal.settled();
+      } catch (error) {
+        this.failure ??= { error };
+        throw error;
+      }
+    });
+  }
+
   /** Whether nothing was being changed when this was called, and nothing has been since. */
   watch(): () => boolean {
     const { activeCount, turnCount } = this;

@@ -7,12 +7,13 @@ import type { Disk } from "../../disk/index.ts";
 import { checkAdoption } from "../adoption.ts";
 import { openEach, storeEach } from "../bulk.ts";
 import type { Codecs } from "../codec.ts";
-import { equalContents } from "../content-check.ts";
+import { equalContents, verifyStored } from "../content-check.ts";
 import { type BlockAddress, formatAddress, formatContentKey, parseAddress, parseContentKey } from "../content-key.ts";
 import { LiveFilter } from "../live-filter.ts";
 import { othersTurn, promised } from "../promised.ts";
-import { checkRequestId } from "../request-id.ts";
-import { parseSignature, SIGNATURE_SIZES } from "../signature.ts";
+import { ProvenBlocks } from "../proven-blocks.ts";
+import { type Asked, asAddition, asRemoval, checkRequestId, checkSameRequest } from "../request-id.ts";
+import { isStrong, parseSignature, SIGNATURE_SIZES } from "../signature.ts";
 import type { SignatureFilter } from "../signature-filter.ts";
 import {
   type AdoptRequest,
@@ -55,6 +56,12 @@ interface Addition {
   readonly formerKeys: readonly string[];
 }
 
+/** A block that a content is equal to; or one that it would be equal to, if its bytes could be read. */
+interface Duplicate {
+  readonly found?: TreeBlock | undefined;
+  readonly rotten?: TreeBlock | undefined;
+}
+
 /** Signatures looked up before others get their turn. */
 const LOOKUPS_AT_ONCE = 256;
 
@@ -80,6 +87,8 @@ export class TreeVolume implements LocalVolume {
   private readonly files: BlockFiles;
   private readonly former: FormerKeys;
   private readonly liveFilter = new LiveFilter();
+  /** By address. */
+  private readonly proven = new ProvenBlocks();
 
   constructor(disk: Disk, folder: string, settings: VolumeSettings, options: TreeOptions) {
     this.disk = disk;
@@ -127,12 +136,12 @@ export class TreeVolume implements LocalVolume {
     const signature = this.signatureOf(request.signature);
     const { size, requestId, compared } = request;
     checkRequestId(requestId);
-    const told = this.told(requestId);
-    if (told !== undefined) return told;
+    const told = this.told(requestId, asAddition(signature, size));
+    if (told !== undefined) return receiptOf(told);
     if (compared === undefined) return this.referTo(signature, size, requestId, undefined);
     this.codecs.get(compared.compression);
     // Without a block of that size there is nothing to compare, and the bytes need not come.
-    if (!Array.from(this.files.with(signature)).some((block) => block.size === size)) return undefined;
+    if (!Array.from(this.files.candidates(signature)).some((block) => block.size === size)) return undefined;
     using content = await receive(this.reception, { size, compression: compared.compression }, compared.data);
     return await this.referTo(signature, size, requestId, content);
   }
@@ -144,10 +153,10 @@ export class TreeVolume implements LocalVolume {
     compared: Received | undefined,
   ): Promise<StoreReceipt | undefined> {
     return this.changes.exclusive(signature, async () => {
-      const told = this.told(requestId);
-      if (told !== undefined) return told;
-      const block = await this.duplicate(signature, size, compared);
-      return block && this.count(block, { references: 1, requestId, formerKeys: [] });
+      const told = this.told(requestId, asAddition(signature, size));
+      if (told !== undefined) return receiptOf(told);
+      const { found } = await this.duplicate(signature, size, compared);
+      return found && this.count(found, { references: 1, requestId, formerKeys: [] });
     });
   }
 
@@ -155,41 +164,82 @@ export class TreeVolume implements LocalVolume {
     const signature = this.signatureOf(request.signature);
     const { size, compression, mode, requestId } = request;
     checkRequestId(requestId);
-    const told = this.told(requestId);
-    if (told !== undefined) return told;
+    const told = this.told(requestId, asAddition(signature, size));
+    if (told !== undefined) return receiptOf(told);
     this.codecs.get(compression);
     using content = await receive(this.reception, { signature, size, compression }, request.data);
     return await this.changes.exclusive(signature, async () => {
-      const toldSince = this.told(requestId);
-      if (toldSince !== undefined) return toldSince;
+      const toldSince = this.told(requestId, asAddition(signature, size));
+      if (toldSince !== undefined) return receiptOf(toldSince);
       const compared = mode === "compare" ? content : undefined;
-      const block = mode === "force-new" ? undefined : await this.duplicate(signature, size, compared);
-      const addition = { references: 1, requestId, formerKeys: [] };
-      return block === undefined ? this.make(signature, content, addition) : this.count(block, addition);
+      const duplicate = mode === "force-new" ? {} : await this.duplicate(signature, size, compared);
+      return this.add(signature, content, duplicate, { references: 1, requestId, formerKeys: [] });
     });
   }
 
-  private told(requestId: string | undefined): StoreReceipt | undefined {
+  /** What a request of this id did before. Throws HT_USAGE where that was another request. */
+  private told(requestId: string | undefined, asked: Asked): JournalEntry | undefined {
     const entry = this.changes.recall(requestId);
-    return entry === undefined ? undefined : receiptOf(entry);
+    if (entry === undefined) return undefined;
+    const deed = entry.deed === "remove" ? "removed" : entry.formerKeys.length > 0 ? "adopted" : "added";
+    checkSameRequest(requestId!, { ...entry, deed }, asked);
+    return entry;
   }
 
-  /** The first block of that signature and size, and of those bytes where they are given. */
-  private async duplicate(
-    signature: string,
-    size: number,
-    compared: Received | undefined,
-  ): Promise<TreeBlock | undefined> {
-    for (const block of this.files.with(signature)) {
+  /** The first sound block of that signature and size, and of those bytes where they are given. */
+  private async duplicate(signature: string, size: number, compared: Received | undefined): Promise<Duplicate> {
+    let rotten: TreeBlock | undefined;
+    for (const block of this.files.candidates(signature)) {
       if (block.size !== size) continue;
-      if (compared === undefined || (await this.isEqual(block, compared))) return block;
+      if (!(await this.isSound(block))) rotten ??= block;
+      else if (compared === undefined || (await this.isEqual(block, compared))) return { found: block };
     }
-    return undefined;
+    return { rotten };
+  }
+
+  /** Reads a block, unless this was done before: false where it cannot be read, or is not what its signature says. */
+  private async isSound(block: TreeBlock): Promise<boolean> {
+    const name = formatAddress(block);
+    if (this.proven.has(name)) return true;
+    try {
+      const { data } = this.files.open(block)!;
+      await verifyStored(this.codecs, this.settings.signature, block, inMeasure(data, block.size));
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error;
+      return false;
+    }
+    this.proven.add(name);
+    return true;
   }
 
   private async isEqual(block: TreeBlock, content: Received): Promise<boolean> {
     const { data } = this.files.open(block)!;
     return equalContents(this.codecs, { ...block, data: inMeasure(data, block.size) }, content.compressed);
+  }
+
+  /** Counts at a duplicate, or makes a block. A duplicate that is rotten gets the bytes that came. */
+  private async add(
+    signature: string,
+    content: Received,
+    { found, rotten }: Duplicate,
+    addition: Addition,
+  ): Promise<StoreReceipt> {
+    if (found !== undefined) return this.count(found, addition);
+    // Where signatures collide, the block may have been another content.
+    if (rotten === undefined || !isStrong(this.settings.signature)) return this.make(signature, content, addition);
+    return this.count(await this.heal(rotten, content), addition);
+  }
+
+  private async heal(rotten: TreeBlock, content: Received): Promise<TreeBlock> {
+    if (this.settings.state === "read-only") throw this.readOnly();
+    if (rotten.leaving) throw moving(rotten);
+    const { storedSize, compression } = content;
+    const block = { ...rotten, storedSize, compression };
+    using file = content.file(formatHeader({ ...block, state: "held" }));
+    await file.syncLater();
+    await this.changes.heal(block, rotten, () => this.files.place(block, file));
+    this.proven.add(formatAddress(block));
+    return block;
   }
 
   private async count(block: TreeBlock, { references, requestId, formerKeys }: Addition): Promise<StoreReceipt> {
@@ -224,6 +274,7 @@ export class TreeVolume implements LocalVolume {
       this.former.change(block, formerKeys, false);
     });
     this.liveFilter.add(signature);
+    this.proven.add(formatAddress(block));
     return receiptOf(entry);
   }
 
@@ -260,7 +311,7 @@ export class TreeVolume implements LocalVolume {
     checkRequestId(requestId);
     if (!this.mayHave(address)) return undefined;
     return this.changes.exclusive(address.signature, async () => {
-      const told = this.changes.recall(requestId);
+      const told = this.told(requestId, asRemoval(address));
       if (told !== undefined) return infoOf(told);
       const block = this.files.get(address);
       if (block === undefined) return undefined;
@@ -280,6 +331,7 @@ export class TreeVolume implements LocalVolume {
   ): Promise<void> {
     return this.changes.perform(entryOf(deed, block, before, requestId), () => {
       if (block.references > 0) return this.changes.update(block);
+      this.proven.forget(formatAddress(block));
       this.files.drop(block);
       this.former.change(block, [], true);
     });
@@ -329,12 +381,11 @@ export class TreeVolume implements LocalVolume {
     const formerKeys = request.formerKeys.map((key) => formatContentKey(parseContentKey(key)));
     using content = await receive(this.reception, { signature, size, compression }, request.data);
     return await this.changes.exclusive(signature, async () => {
-      const told = this.told(requestId);
-      if (told !== undefined) return told;
+      const told = this.told(requestId, asAddition(signature, size, formerKeys));
+      if (told !== undefined) return receiptOf(told);
       if (this.settings.state === "read-only") throw this.readOnly();
-      const block = await this.duplicate(signature, size, content);
-      const addition = { references, requestId, formerKeys };
-      return block === undefined ? this.make(signature, content, addition) : this.count(block, addition);
+      const duplicate = await this.duplicate(signature, size, content);
+      return this.add(signature, content, duplicate, { references, requestId, formerKeys });
     });
   }
 
