@@ -5,7 +5,16 @@
  */
 import { ArchiveError } from "../../base/index.ts";
 import { behind, type Pair, type StoreView } from "../../rows/index.ts";
-import { type CaptureKey, captureKey, markIn, momentKey, timeOf, urlKeyOf, waitForDigest } from "./capture-key.ts";
+import {
+  type CaptureKey,
+  captureKey,
+  idMarkIn,
+  markIn,
+  momentKey,
+  timeOf,
+  urlKeyOf,
+  waitForDigest,
+} from "./capture-key.ts";
 import {
   type CaptureRow,
   DIGEST_HALF,
@@ -184,6 +193,17 @@ export class CatalogueView {
   /** The same without those that were removed. */
   *captures(urlKey: string, fromMs: number, toMs: number, backwards = false): Generator<FoundCapture> {
     for (const found of this.visits(urlKey, fromMs, toMs, backwards)) if (!has(found.row, Flag.removed)) yield found;
+  }
+
+  /** Captures of a URL whose marks begin with that of a record id, in the order of times. */
+  *withIdMark(urlKey: string, mark: string): Generator<FoundCapture> {
+    const prefix = tableKey(Table.capture, `${urlKey}\0`);
+    for (const { key, value } of this.view.range(prefix, behind(prefix))) {
+      const own = key.slice(1);
+      if (idMarkIn(own) !== mark || value[0] === POINTER) continue;
+      const row = decodeCapture(urlKey, value);
+      if (!has(row, Flag.removed)) yield { key: own, timeMs: timeOf(own), row };
+    }
   }
 
   /** All captures whose keys lie in a range of texts, in their order; what another method found under its own key too. */

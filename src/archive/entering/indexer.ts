@@ -39,7 +39,7 @@ import type { Catalogue } from "../catalogue/catalogue.ts";
 import { latin1, Table } from "../catalogue/catalogue-keys.ts";
 import type { FoundCapture } from "../catalogue/catalogue-view.ts";
 import { factsLeft, type RemovedFacts, removedRow } from "../catalogue/removed-row.ts";
-import { classOf } from "../catalogue/visit-class.ts";
+import { classOf, tellsStatus } from "../catalogue/visit-class.ts";
 import { isNamedWith } from "../segments/companions.ts";
 import { type RecordShelf, readable } from "../segments/segments.ts";
 import { Neighbours } from "./neighbours.ts";
@@ -226,9 +226,12 @@ export class Indexer {
       this.wake(Table.waiting, waitForSecond(urlKeyOf(key), timeOf(key)));
       this.wake(Table.waiting, waitForId(idMarkIn(key)));
     }
-    if (catalogue.state.headless === 0) return;
-    for (const payload of [before?.payload, row?.payload]) {
-      if (payload !== undefined) this.wake(Table.headless, latin1(payload.sha256.subarray(0, DIGEST_HALF)));
+    for (const each of [before, row]) {
+      if (each === undefined || !tellsStatus(each)) continue;
+      this.originals.forgetStatuses();
+      const { payload } = each;
+      if (catalogue.state.headless === 0 || payload === undefined) continue;
+      this.wake(Table.headless, latin1(payload.sha256.subarray(0, DIGEST_HALF)));
     }
   }
 

@@ -6,7 +6,6 @@ import { createHasher, type Digest, formatDigest, parseDigest } from "../../base
 import {
   chooseOriginal,
   confirmedState,
-  type FoundCandidates,
   type NamedReference,
   type OriginalCandidate,
   type RevisitReference,
@@ -18,8 +17,8 @@ import {
   type CaptureKey,
   FIRST_MS,
   idMark,
+  idMarkIn,
   LAST_MS,
-  markIn,
   timeOf,
   urlKeyOf,
   waitForDigest,
@@ -71,15 +70,30 @@ interface Candidate extends OriginalCandidate {
   readonly found?: FoundCapture | undefined;
 }
 
+/** The captures that a revisit names. */
+interface Named {
+  /** Those with the id that can be used, in the order of times and keys; of several, those of the second that is named. */
+  readonly byId: (isUsable: (candidate: Candidate) => boolean) => Candidate[];
+  /** Those of the URL and the second, in the order of times and keys. */
+  readonly byCapture: readonly Candidate[];
+}
+
 const UNRESOLVED: Resolution = { payload: undefined, isByDigest: false, header: undefined, waits: [] };
 
 export class Originals {
   private readonly catalogue: Catalogue;
   private readonly shelf: RecordShelf;
+  private readonly statuses: StatusSources;
 
   constructor(catalogue: Catalogue, shelf: RecordShelf) {
     this.catalogue = catalogue;
     this.shelf = shelf;
+    this.statuses = new StatusSources(catalogue);
+  }
+
+  /** To be called when a capture changes that tells a status. */
+  forgetStatuses(): void {
+    this.statuses.forget();
   }
 
   resolve(asking: Asking): Resolution {
@@ -93,12 +107,13 @@ export class Originals {
     const proven = reference.digest === undefined ? [] : this.payloadsOf(reference.digest, asking.isOurs);
     const isByDigest = proven.length === 1;
     const found = isByDigest && !isHeadless ? NONE : this.named(reference);
-    const isOriginal = (each: Candidate) => this.mayBe(asking, each.found!);
-    const [byId, byCapture] = [found.byId.filter(isOriginal), found.byCapture.filter(isOriginal)];
     const byDigest = proven.map((payload): Candidate => ({ ...NOWHERE, payload, content: contentOf(payload) }));
-    const chosen = chooseOriginal(reference, { byDigest, byId, byCapture }, (each) =>
-      this.fits(each, reference.digest),
-    );
+    const fits = (each: Candidate) =>
+      proven.length > 0 ? byDigest.some(({ content }) => content === each.content) : this.fits(each, reference.digest);
+    const isOriginal = (each: Candidate) => this.mayBe(asking, each.found!) && fits(each);
+    const byId = isByDigest ? [] : found.byId(isOriginal);
+    const byCapture = isByDigest || byId.length > 0 ? [] : found.byCapture.filter(isOriginal);
+    const chosen = chooseOriginal(reference, { byDigest, byId, byCapture }, () => true);
     const payload = chosen?.payload;
     const header = isHeadless && payload !== undefined ? this.headerOf(asking, payload, reference, found) : undefined;
     return { payload, isByDigest, header, waits: waitsOf(reference, isByDigest, isHeadless) };
@@ -139,24 +154,28 @@ export class Originals {
     return false;
   }
 
-  /** Captures that are named by id, or by URI and date, in the order of times and keys. */
-  private named(reference: NamedReference): FoundCandidates<Candidate> {
+  /** Captures that are named by id, or by URI and date. */
+  private named(reference: NamedReference): Named {
     const { id, capture } = reference;
     const urlKey = capture && archiveKey(capture.uri);
     const second = capture === undefined ? 0 : Math.floor(capture.timeMs / 1000) * 1000;
-    const inSecond = urlKey === undefined ? [] : this.catalogue.captures(urlKey, second, second + 999);
+    const inSecond = urlKey === undefined ? [] : [...this.catalogue.captures(urlKey, second, second + 999)];
     const byCapture = candidatesOf(inSecond).filter(({ timeMs }) => timeMs !== undefined);
-    if (id === undefined) return { byDigest: [], byId: [], byCapture };
-    const withId = urlKey === undefined ? this.listedById(id) : this.ofUrlById(urlKey, id);
-    const byId = candidatesOf(withId).filter(({ found }) => this.idOf(found!) === id);
-    byId.sort((one, other) => (one.timeMs ?? 0) - (other.timeMs ?? 0));
-    return { byDigest: [], byId, byCapture };
-  }
-
-  private *ofUrlById(urlKey: string, id: string): Generator<FoundCapture> {
-    const mark = idMark(id);
-    for (const found of this.catalogue.captures(urlKey, FIRST_MS, LAST_MS))
-      if (markIn(found.key).startsWith(mark)) yield found;
+    if (id === undefined) return { byId: () => [], byCapture };
+    const withId = (captures: Iterable<FoundCapture>, isUsable: (candidate: Candidate) => boolean) =>
+      candidatesOf(captures).filter((each) => this.idOf(each.found!) === id && isUsable(each));
+    const byId: Named["byId"] = (isUsable) => {
+      const mark = idMark(id);
+      // Of several, those of the second that is named count: then the others need not be looked for.
+      const near = withId(
+        inSecond.filter(({ key }) => idMarkIn(key) === mark),
+        isUsable,
+      );
+      if (near.length > 0) return near;
+      const all = urlKey === undefined ? this.listedById(id) : this.catalogue.withIdMark(urlKey, mark);
+      return withId(all, isUsable).sort((one, other) => (one.timeMs ?? 0) - (other.timeMs ?? 0));
+    };
+    return { byId, byCapture };
   }
 
   private *listedById(id: string): Generator<FoundCapture> {
@@ -209,29 +228,16 @@ export class Originals {
   }
 
   /** Of which capture a revisit has its status: one that it names, the last of its URL, or the first of all. */
-  private headerOf(
-    asking: Asking,
-    payload: Payload,
-    reference: NamedReference,
-    { byId, byCapture }: FoundCandidates<Candidate>,
-  ): ToldHeader | undefined {
+  private headerOf(asking: Asking, payload: Payload, reference: NamedReference, named: Named): ToldHeader | undefined {
     const isSource = ({ key, row }: FoundCapture) =>
       key !== asking.key && tellsStatus(row) && row.payload?.sha256.equals(payload.sha256) === true;
-    const ownKey = urlKeyOf(asking.key);
     const isNamed = ({ found }: Candidate) => found !== undefined && isSource(found);
-    const named = { byDigest: [], byId: byId.filter(isNamed), byCapture: byCapture.filter(isNamed) };
-    const chosen = chooseOriginal({ ...reference, digest: undefined }, named, () => true);
+    const candidates = { byDigest: [], byId: named.byId(isNamed), byCapture: named.byCapture.filter(isNamed) };
+    const chosen = chooseOriginal({ ...reference, digest: undefined }, candidates, () => true);
     if (chosen !== undefined) return told(chosen.found!.row);
-    for (const found of this.catalogue.captures(ownKey, FIRST_MS, timeOf(asking.key), true))
-      if (isSource(found) && classOf({ ...found.row, request: undefined }) === "state") return told(found.row);
-    if (payload.size === 0) return undefined;
-    let first: FoundCapture | undefined;
-    for (const key of this.catalogue.seen(payload.sha256.subarray(0, DIGEST_HALF))) {
-      const found = { key, timeMs: timeOf(key), row: this.catalogue.capture(key)! };
-      const isEarlier = first === undefined || found.timeMs < first.timeMs;
-      // Of one time, the first key counts, and they come in the order of keys.
-      if (isEarlier && isSource(found)) first = found;
-    }
+    const own = this.statuses.lastOf(asking.key, payload);
+    if (own !== undefined) return told(own.row);
+    const first = payload.size === 0 ? undefined : this.statuses.firstOf(payload);
     return first && told(first.row);
   }
 
@@ -273,6 +279,63 @@ export class Originals {
     }
     if (rows.length > 0) yield inOrder();
   }
+}
+
+/** The captures that tell a status for a payload. Looked for once, until one of them changes: many may ask for the same. */
+class StatusSources {
+  private readonly catalogue: Catalogue;
+  private readonly ofUrl = new Map<string, readonly FoundCapture[]>();
+  private readonly first = new Map<string, FoundCapture | undefined>();
+
+  constructor(catalogue: Catalogue) {
+    this.catalogue = catalogue;
+  }
+
+  forget(): void {
+    this.ofUrl.clear();
+    this.first.clear();
+  }
+
+  /** The last of the URL that is not later than the capture with this key, and by its own header a state. */
+  lastOf(key: CaptureKey, payload: Payload): FoundCapture | undefined {
+    const urlKey = urlKeyOf(key);
+    const name = `${urlKey} ${contentOf(payload)}`;
+    const isState = ({ row }: FoundCapture) =>
+      tellsStatus(row) && isOf(row, payload) && classOf({ ...row, request: undefined }) === "state";
+    const known =
+      this.ofUrl.get(name) ?? [...this.catalogue.captures(urlKey, FIRST_MS, LAST_MS)].filter((found) => isState(found));
+    if (this.ofUrl.size > REMEMBERED_MAX) this.ofUrl.clear();
+    this.ofUrl.set(name, known);
+    let [low, high] = [0, known.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (known[middle]!.timeMs <= timeOf(key)) low = middle + 1;
+      else high = middle;
+    }
+    return known[low - 1];
+  }
+
+  /** The earliest of all; of one time, that with the first key. */
+  firstOf(payload: Payload): FoundCapture | undefined {
+    const name = contentOf(payload);
+    if (this.first.has(name)) return this.first.get(name);
+    let first: FoundCapture | undefined;
+    for (const key of this.catalogue.seen(payload.sha256.subarray(0, DIGEST_HALF))) {
+      const found = { key, timeMs: timeOf(key), row: this.catalogue.capture(key)! };
+      const isEarlier = first === undefined || found.timeMs < first.timeMs;
+      if (isEarlier && tellsStatus(found.row) && isOf(found.row, payload)) first = found;
+    }
+    if (this.first.size > REMEMBERED_MAX) this.first.clear();
+    this.first.set(name, first);
+    return first;
+  }
+}
+
+/** URLs and payloads of late. */
+const REMEMBERED_MAX = 1000;
+
+function isOf({ payload }: CaptureRow, wanted: Payload): boolean {
+  return payload?.sha256.equals(wanted.sha256) === true;
 }
 
 /** States that were looked for once: what asks for them next comes later, and needs only those in between. */
@@ -324,7 +387,7 @@ function candidatesOf(captures: Iterable<FoundCapture>): Candidate[] {
   });
 }
 
-const NONE = { byDigest: [], byId: [], byCapture: [] };
+const NONE: Named = { byId: () => [], byCapture: [] };
 const NOWHERE = { uri: undefined, timeMs: undefined, id: undefined };
 
 function contentOf({ sha256 }: Payload): string {
