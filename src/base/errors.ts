@@ -72,6 +72,9 @@ export const ERROR_TABLE = {
   HT_ORDER: damage("A record does not stand where it stood among the records of the original file."),
 
   HT_DIGEST_UNKNOWN: note("A digest in a header has an algorithm or a form that is not known, so it was not checked."),
+  HT_DIGEST_EMPTY: note(
+    "A revisit has the digest of an empty block in its header, as wget writes it, but has a block.",
+  ),
   HT_HTTP_NOT_CHUNKED: note("The HTTP header says chunked, but the stored body is not; it was taken as it is."),
   HT_HTTP_UNTERMINATED: note("The HTTP header in a record is not followed by a blank line; there is no body."),
   HT_RECORD_SEPARATOR: note("A record is not followed by exactly two line ends."),

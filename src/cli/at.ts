@@ -102,7 +102,8 @@ class Answer {
 
   /** Writes the payload as it was sent, or decoded. */
   async writeTo(sink: ByteSink, decode: boolean): Promise<void> {
-    const codings = decode ? parseContentCodings(this.opened.http?.headers.get("content-encoding")) : [];
+    const coding = decode ? this.opened.http?.headers.get("content-encoding") : undefined;
+    const codings = parseContentCodings(coding, this.moment.capture);
     if (codings.length > 0) await this.writeDecoded(sink, codings);
     else for await (const piece of this.opened.payload()) sink.write(piece);
   }
@@ -117,7 +118,7 @@ class Answer {
       file.write(piece, size);
       size += piece.length;
     }
-    for await (const piece of decodeContent(piecesOf(file), codings)) sink.write(piece);
+    for await (const piece of decodeContent(piecesOf(file), codings, this.moment.capture)) sink.write(piece);
   }
 
   toJson(withHeaders: boolean) {

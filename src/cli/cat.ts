@@ -1,8 +1,9 @@
-import { ArchiveError } from "../base/index.ts";
+import { ArchiveError, isDamage, type Warning } from "../base/index.ts";
 import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import { findInputs, openInput } from "../pipeline/index.ts";
 import { decodeContent, loadZstd, parseContentCodings, payloadOf, WarcReader, type WarcRecord } from "../warc/index.ts";
 import { type Command, parseCount } from "./command.ts";
+import { WarningTeller } from "./talk.ts";
 
 export const cat: Command = {
   name: "cat",
@@ -17,7 +18,7 @@ are those that ls prints.`,
     json: { type: "boolean", help: "print errors as JSON" },
     decode: { type: "boolean", short: "d", help: "only the payload, with gzip, deflate, br or zstd undone too" },
   },
-  exits: "20 there is no record at that offset",
+  exits: "4 the record is damaged · 20 there is no record at that offset",
   examples: ["holotype cat samples/cabinet-2009.warc.gz --offset 0"],
   async run(args) {
     const [name, ...more] = args.positionals;
@@ -33,13 +34,22 @@ are those that ls prints.`,
     const source = openInput(nodeDisk, inputs[0]!);
     try {
       await loadZstd();
-      const record = findRecord(new WarcReader(source, { start: offset }), offset, inner);
+      const damage: Warning[] = [];
+      const onWarning = (warning: Warning) => {
+        if (warning.offset === offset && isDamage(warning)) damage.push(warning);
+      };
+      const reader = new WarcReader(source, { start: offset, onWarning });
+      const record = findRecord(reader, offset, inner);
       if (args.flag("decode") || args.flag("payload")) await printPayload(record, args.flag("decode"));
       else printRecord(record);
+      // Only then is it known whether the record holds its checksum.
+      reader.next();
+      const teller = new WarningTeller(args.flag("json"));
+      for (const warning of damage) teller.tell(warning);
+      return damage.length === 0 ? 0 : 4;
     } finally {
       source.close?.();
     }
-    return 0;
   },
 };
 
@@ -64,6 +74,6 @@ function printRecord(record: WarcRecord): void {
 
 async function printPayload(record: WarcRecord, decode: boolean): Promise<void> {
   const { http, chunks } = payloadOf(record);
-  const codings = decode ? parseContentCodings(http?.headers.get("content-encoding")) : [];
-  for await (const chunk of decodeContent(chunks, codings)) writeStandardOutput(chunk);
+  const codings = decode ? parseContentCodings(http?.headers.get("content-encoding"), record) : [];
+  for await (const chunk of decodeContent(chunks, codings, record)) writeStandardOutput(chunk);
 }

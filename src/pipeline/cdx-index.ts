@@ -1,5 +1,5 @@
 /** CDX and CDXJ lines of captures, as `holotype index` writes them: unsorted here, sorted by whoever gathers them. */
-import { digestOf, formatDigestValue, formatTimestamp, parseDigest, type Warning } from "../base/index.ts";
+import { formatDigestValue, formatTimestamp, parseDigest, type Warning } from "../base/index.ts";
 import { urlKey } from "../url/index.ts";
 import {
   CDX_11,
@@ -22,7 +22,8 @@ export interface CdxOptions {
 }
 
 const INDEXED = new Set(["response", "revisit", "resource", "metadata", "conversion"]);
-const EMPTY_SHA1 = digestOf("sha1", new Uint8Array(0));
+/** Those that are captures whatever their URI: notes have one of the other types. */
+const CAPTURES = new Set(["response", "revisit", "resource", "conversion"]);
 
 export function createCdxTask(options: CdxOptions): RecordTask {
   const format = options.format === "cdxj" ? formatCdxjLine : (entry: CdxEntry) => formatCdxLine(entry, CDX_11);
@@ -34,18 +35,32 @@ export function createCdxTask(options: CdxOptions): RecordTask {
   };
 }
 
-/** Absent for records that are no captures, or that cannot be looked up for want of a URI or a date. */
+/** Absent for records that are no captures, and for those that cannot be looked up for want of a URI or a date: told. */
 function describeCapture(
   record: WarcRecord,
   options: CdxOptions,
   warn: (warning: Warning) => void,
 ): CdxEntry | undefined {
-  if (!isIndexed(record)) return undefined;
+  if (!isIndexed(record)) {
+    if (CAPTURES.has(record.type)) tellUnindexed(record, warn);
+    return undefined;
+  }
   const needsDigest = record.payloadDigest === undefined && record.type !== "revisit";
   const scan = scanRecord(record, needsDigest ? { payload: ["sha1"] } : {});
   for (const finding of scan.findings) warn({ ...finding, file: record.file, offset: record.offset });
   record.drain();
   return cdxEntryOf(record, scan, options);
+}
+
+function tellUnindexed(record: WarcRecord, warn: (warning: Warning) => void): void {
+  const { uri, timeMs, dateText, arc, file, offset } = record;
+  const left = "so it is not in the index";
+  if (uri === undefined) warn({ code: "HT_FIELD_MISSING", message: `it has no URI, ${left}`, file, offset });
+  else if (timeMs === undefined) {
+    const date = arc?.date ?? dateText;
+    const message = date === undefined ? `${uri} has no date, ${left}` : `${uri}: date ${date} cannot be read, ${left}`;
+    warn({ code: date === undefined ? "HT_FIELD_MISSING" : "HT_FIELD_INVALID", message, file, offset });
+  }
 }
 
 /** Whether the record has a line in an index. */
@@ -59,7 +74,9 @@ export function cdxEntryOf(record: WarcRecord, scan: RecordScan, options: CdxOpt
   const claimed = record.payloadDigest;
   const status = scan.http?.status;
   const redirect = options.format === "cdx11" ? scan.http?.headers.uri("location") : undefined;
-  const sha1 = scan.payloadDigests.find(({ algorithm }) => algorithm === "sha1") ?? EMPTY_SHA1;
+  const sha1 = scan.payloadDigests.find(({ algorithm }) => algorithm === "sha1");
+  // Of a revisit without one nobody knows the payload here.
+  const digest = claimed === undefined ? sha1 && formatDigestValue(sha1) : digestText(claimed);
   const mime = record.type === "revisit" ? "warc/revisit" : (payloadMime(record, scan) ?? "unk");
   return {
     urlKey: urlKey(record.uri!, { stripWww: options.stripWww }),
@@ -67,7 +84,7 @@ export function cdxEntryOf(record: WarcRecord, scan: RecordScan, options: CdxOpt
     url: record.uri!,
     mime,
     ...(status === undefined ? {} : { status }),
-    digest: claimed === undefined ? formatDigestValue(sha1) : digestText(claimed),
+    ...(digest === undefined ? {} : { digest }),
     ...(redirect === undefined ? {} : { redirect }),
     ...(record.length === undefined ? {} : { length: record.length }),
     offset: record.offset,

@@ -5,6 +5,7 @@
  */
 import {
   type DigestAlgorithm,
+  digestOf,
   type ErrorCode,
   formatDigest,
   isDamage,
@@ -17,6 +18,7 @@ import {
   type HttpHead,
   judgeDigest,
   parseProfile,
+  type RecordScan,
   scanRecord,
   type WarcRecord,
 } from "../warc/index.ts";
@@ -97,7 +99,9 @@ export function checkRecord(
   if (record.arc === undefined) checkFields(record, say);
 
   const cut = record.warnings.some((w) => isDamage(w) && w.code.includes("TRUNCATED"));
-  const blockDigest = judgeBlock(record, scan.blockDigests);
+  const isWgets = hasWgetsDigest(record, scan);
+  if (isWgets) say("HT_DIGEST_EMPTY", "wget writes the digest of an empty block into revisits");
+  const blockDigest = isWgets ? "absent" : judgeBlock(record, scan.blockDigests);
   if (blockDigest === "mismatch" && !cut) say("HT_DIGEST_MISMATCH", `block digest ${record.blockDigest}`);
   if (blockDigest === "unknown") say("HT_DIGEST_UNKNOWN", `block digest ${record.blockDigest}`);
   // What was cut off, or is a part of a whole that lies in several records, has no digest that could hold.
@@ -120,6 +124,13 @@ export function checkRecord(
 
 function algorithmOf(claim: string | undefined): DigestAlgorithm | undefined {
   return claim === undefined ? undefined : parseDigest(claim)?.algorithm;
+}
+
+/** A revisit whose block digest was taken when nothing of the block was left to read: it says nothing about the block. */
+function hasWgetsDigest({ type, blockDigest }: WarcRecord, { blockSize }: Pick<RecordScan, "blockSize">): boolean {
+  if (type !== "revisit" || blockDigest === undefined || blockSize === 0) return false;
+  const claimed = parseDigest(blockDigest);
+  return claimed !== undefined && claimed.hex === digestOf(claimed.algorithm, new Uint8Array(0)).hex;
 }
 
 function judgeBlock(record: WarcRecord, digests: readonly { algorithm: string; hex: string }[]): DigestVerdict {

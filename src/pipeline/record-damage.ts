@@ -14,7 +14,7 @@ const CUT = new Set<ErrorCode>([
   "HT_ZSTD_DICTIONARY",
   "HT_ZIP_DATA",
 ]);
-const CHECKSUM = new Set<ErrorCode>(["HT_GZIP_CHECKSUM", "HT_ZSTD_CHECKSUM", "HT_ZIP_CHECKSUM"]);
+const CHECKSUM = new Set<ErrorCode>(["HT_GZIP_CHECKSUM", "HT_ZSTD_CHECKSUM"]);
 
 /** What warnings about a record mean for what was read of it. */
 export function damageOf(warnings: readonly Warning[]): RecordDamage | undefined {

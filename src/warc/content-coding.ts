@@ -1,7 +1,7 @@
 /** Undoes content codings (gzip, deflate, br, zstd) of a payload, on request: payloads are kept and compared coded. */
 import type { Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from "node:zlib";
-import { ArchiveError } from "../base/index.ts";
+import { ArchiveError, type ErrorCode, formatPlace, type Place } from "../base/index.ts";
 import { iterableSource } from "./byte-source.ts";
 import { SourceWindow, Step } from "./window.ts";
 import { ZstdStream } from "./zstd-stream.ts";
@@ -16,26 +16,37 @@ const NAMES: ReadonlyMap<string, ContentCoding> = new Map([
   ["zstd", "zstd"],
 ]);
 
-/** The codings of a Content-Encoding value in the order they were applied; throws for one that is not known. */
-export function parseContentCodings(value: string | undefined): ContentCoding[] {
+/**
+ * The codings of a Content-Encoding value in the order they were applied; throws for one that is not known. `place` is
+ * that of the record.
+ */
+export function parseContentCodings(value: string | undefined, place: Place = {}): ContentCoding[] {
   const names = (value ?? "").split(",").map((name) => name.trim().toLowerCase());
   return names
     .filter((name) => name !== "" && name !== "identity")
     .map((name) => {
       const coding = NAMES.get(name);
-      if (coding === undefined) throw new ArchiveError("HT_UNSUPPORTED", `content coding not known: ${name}`);
+      if (coding === undefined) throw failure("HT_UNSUPPORTED", `content coding not known: ${name}`, place);
       return coding;
     });
 }
 
-/** The payload with its codings undone, last one first. Damage ends it with `HT_CORRUPT`. */
+/** The payload of the record in that place with its codings undone, last one first. Damage ends it with `HT_CORRUPT`. */
 export async function* decodeContent(
   payload: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   codings: readonly ContentCoding[],
+  place: Place = {},
 ): AsyncGenerator<Uint8Array> {
   let bytes = inTurn(payload);
-  for (const coding of codings.toReversed()) bytes = coding === "zstd" ? unzstd(bytes) : undo(bytes, coding);
+  for (const coding of codings.toReversed()) {
+    bytes = coding === "zstd" ? unzstd(bytes, place) : undo(bytes, coding, place);
+  }
   yield* bytes;
+}
+
+function failure(code: ErrorCode, message: string, place: Place, cause?: unknown): ArchiveError {
+  const where = formatPlace(place);
+  return new ArchiveError(code, where === "" ? message : `${where}: ${message}`, place, cause);
 }
 
 async function* inTurn(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -57,7 +68,7 @@ async function* withWideStart(pieces: AsyncIterable<Uint8Array>): AsyncGenerator
   if (start !== undefined && start.length > 0) yield start;
 }
 
-async function* undo(payload: AsyncIterable<Uint8Array>, coding: Exclude<ContentCoding, "zstd">) {
+async function* undo(payload: AsyncIterable<Uint8Array>, coding: Exclude<ContentCoding, "zstd">, place: Place) {
   const iterator = withWideStart(payload);
   const first = await iterator.next();
   if (first.done === true) return;
@@ -78,7 +89,7 @@ async function* undo(payload: AsyncIterable<Uint8Array>, coding: Exclude<Content
   } catch (cause) {
     // The payload's own error is not one of its coding.
     if (cause instanceof ArchiveError) throw cause;
-    throw new ArchiveError("HT_CORRUPT", `the ${coding} content coding is broken`, {}, cause);
+    throw failure("HT_CORRUPT", `the ${coding} content coding is broken`, place, cause);
   }
 }
 
@@ -101,9 +112,9 @@ function createDecoder(coding: Exclude<ContentCoding, "zstd">, first: Uint8Array
   return hasHeader ? createInflate() : createInflateRaw();
 }
 
-async function* unzstd(payload: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* unzstd(payload: AsyncIterable<Uint8Array>, place: Place): AsyncGenerator<Uint8Array> {
   const report = (_code: string, message: string) => {
-    throw new ArchiveError("HT_CORRUPT", `the zstd content coding is broken: ${message}`);
+    throw failure("HT_CORRUPT", `the zstd content coding is broken: ${message}`, place);
   };
   const stream = new ZstdStream(new SourceWindow(iterableSource(payload), 1 << 20), 1 << 20, report);
   const { out } = stream;

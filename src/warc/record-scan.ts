@@ -48,7 +48,7 @@ export interface RecordScan {
 /** Reads a record to its end, from a source that answers at once. */
 export function scanRecord(record: WarcRecord, request: ScanRequest): RecordScan {
   const { block } = record;
-  const scanner = new RecordScanner(record.isHttp, request, block !== undefined);
+  const scanner = new RecordScanner(record, request, block !== undefined);
   if (block !== undefined) scanner.push(block);
   else for (let chunk = record.read(); chunk !== undefined; chunk = record.read()) scanner.push(chunk);
   return scanner.finish();
@@ -57,7 +57,7 @@ export function scanRecord(record: WarcRecord, request: ScanRequest): RecordScan
 /** The same from any source. */
 export async function scanRecordLater(record: WarcRecord, request: ScanRequest): Promise<RecordScan> {
   if (record.block !== undefined) return scanRecord(record, request);
-  const scanner = new RecordScanner(record.isHttp, request, false);
+  const scanner = new RecordScanner(record, request, false);
   for await (const chunk of record) scanner.push(chunk);
   return scanner.finish();
 }
@@ -90,6 +90,8 @@ const NONE: readonly DigestAlgorithm[] = [];
 
 class RecordScanner {
   private readonly isHttp: boolean;
+  /** What is missing from its message is in other records. */
+  private readonly isPart: boolean;
   private readonly request: ScanRequest;
   /** The whole block comes with one push. */
   private readonly whole: boolean;
@@ -102,8 +104,9 @@ class RecordScanner {
   private blockSize = 0;
   private payloadSize = 0;
 
-  constructor(isHttp: boolean, request: ScanRequest, whole: boolean) {
-    this.isHttp = isHttp;
+  constructor(record: WarcRecord, request: ScanRequest, whole: boolean) {
+    this.isHttp = record.isHttp;
+    this.isPart = record.segmented;
     this.request = request;
     this.whole = whole;
     this.blockSet = new DigestSet(request.block ?? NONE, whole);
@@ -171,7 +174,7 @@ class RecordScanner {
       blockDigests: this.blockSet.finish(),
       payloadDigests,
       storedDigests: apart ? this.storedSet!.finish() : payloadDigests,
-      findings,
+      findings: this.isPart ? [] : findings,
     };
   }
 }

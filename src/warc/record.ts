@@ -203,6 +203,8 @@ function blockTypeOf(headers: FieldBlock): string {
 }
 
 function holdsHttp(type: string, blockType: string, uri: string | undefined): boolean {
+  // Whatever it says of itself, it begins in the middle of a message.
+  if (type === "continuation") return false;
   if (blockType === "application/http") return true;
   // Some writers leave the type out, or name that of the payload.
   return type === "response" && blockType !== "text/dns" && /^https?:/i.test(uri ?? "");

@@ -71,12 +71,12 @@ export function record(type: string, uri: string, contentType: string, block: st
   } satisfies NewRecord;
 }
 
-export function revisit(uri: string, original: { uri: string; date: string }, digest: string): NewRecord {
+export function revisit(uri: string, original: { uri: string; date: string }, digest?: string): NewRecord {
   return record("revisit", uri, "application/http; msgtype=response", "HTTP/1.1 200 OK\r\n\r\n", [
     ["WARC-Profile", "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"],
     ["WARC-Refers-To-Target-URI", original.uri],
     ["WARC-Refers-To-Date", original.date],
-    ["WARC-Payload-Digest", digest],
+    ...(digest === undefined ? [] : [["WARC-Payload-Digest", digest] as [string, string]]),
   ]);
 }
 

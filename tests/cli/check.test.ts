@@ -1,5 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { digestOf, formatDigest } from "../../src/base/index.ts";
 import { DATE, record, response, revisit, warcFile } from "./archives.ts";
 import { holotype, linesOf, put, SAMPLE, SAMPLES, temporaryFolder, withFlippedByte } from "./holotype.ts";
 
@@ -70,6 +71,31 @@ describe("check on what is sound", () => {
     });
     const people = holotype(["check", path]).out;
     expect(people).toContain("3 held as transferred, 1 held as stored");
+  });
+});
+
+describe("check on a capture in segments", () => {
+  const body = "0123456789".repeat(40);
+  const chunked = `190\r\n${body}\r\n0\r\n\r\n`;
+
+  it.each([
+    ["plain", `HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\n${body}`, 200],
+    ["chunked", `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunked}`, 200],
+    ["cut inside its HTTP header", `HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\n${body}`, 25],
+  ])("finds a valid one sound: %s", (name, message, cut) => {
+    const uri = "http://a.example/";
+    const type = "application/http; msgtype=response";
+    const claim: [string, string] = ["WARC-Payload-Digest", formatDigest(digestOf("sha1", Buffer.from(body)))];
+    const first = record("response", uri, type, message.slice(0, cut), [claim, ["WARC-Segment-Number", "1"]]);
+    const id = first.fields.find(([field]) => field === "WARC-Record-ID")![1];
+    const last = record("continuation", uri, type, message.slice(cut), [
+      ["WARC-Segment-Number", "2"],
+      ["WARC-Segment-Origin-ID", id],
+      ["WARC-Segment-Total-Length", String(message.length)],
+    ]);
+    const path = put(folder, `segments ${name}.warc.gz`, warcFile([first, last]));
+    const { exit, findings } = check("--notes", path);
+    expect({ exit, findings }).toEqual({ exit: 0, findings: [] });
   });
 });
 
@@ -147,6 +173,23 @@ describe("check on oddities", () => {
 
   const digest = "sha1:7YC3ZXG4JEUACJ4BUXY2FJ34XNJZRYIG";
   const original = { uri: "http://a.example/", date: DATE };
+
+  it("has a note for a revisit of wget, whose block digest is that of nothing", () => {
+    const { blockDigest: _, ...rest } = revisit("http://a.example/", original, digest);
+    const empty = formatDigest(digestOf("sha1", new Uint8Array(0)));
+    const of = (claim: string) => ({
+      ...rest,
+      fields: [...rest.fields, ["WARC-Block-Digest", claim] as [string, string]],
+    });
+    const { exit, findings } = check(put(folder, "wget.warc.gz", warcFile([of(empty)])));
+    expect(exit).toBe(0);
+    expect(findings.filter(({ code }) => code.startsWith("HT_DIGEST"))).toMatchObject([
+      { code: "HT_DIGEST_EMPTY", message: expect.stringMatching(/^wget writes /) as string },
+    ]);
+    // Another one that does not hold is damage as before.
+    const wrong = formatDigest(digestOf("sha1", Buffer.from("other")));
+    expect(check(put(folder, "not-wget.warc.gz", warcFile([of(wrong)]))).exit).toBe(4);
+  });
 
   it("tells a revisit without its original, but does not fail", () => {
     const path = put(folder, "orphan.warc.gz", warcFile([revisit("http://b.example/", original, digest)]));

@@ -21,7 +21,7 @@ function holotypeEach(lines: readonly (readonly string[])[]): Outcome[] {
     const left = JSON.parse(lines);
     function begin() {
       process.argv = [process.execPath, main, ...left.shift()];
-      delete require.cache[main];
+      for (const path of [main, require("node:path").join(main, "../main.js")]) delete require.cache[path];
       require(main);
     }
     // Each has come to its end when nothing is left to be done.

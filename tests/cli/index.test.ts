@@ -97,6 +97,33 @@ describe("index", () => {
     ]);
   });
 
+  it("makes up no digest for a revisit without one", () => {
+    const original = { uri: "http://a.example/", date: "2020-02-02T20:20:20Z" };
+    const path = put(folder, "no-digest.warc.gz", warcFile([revisit("http://a.example/", original)]));
+    const cdxj = holotype(["index", path]).out;
+    expect(cdxj).toContain('"mime": "warc/revisit"');
+    expect(cdxj).not.toContain('digest"');
+    expect(linesOf(holotype(["index", "--format", "cdx11", path]).out)[1]).toMatch(/ warc\/revisit \d+ - - - /);
+  });
+
+  it("names captures that it leaves out for want of a date or a URI, and only those", () => {
+    const info = record("warcinfo", "urn:x", "application/warc-fields", "software: x\r\n");
+    const undated = response("http://a.example/undated", "one", { date: "yesterday" });
+    const nameless = response("http://a.example/nameless", "two");
+    const fields = nameless.fields.filter(([name]) => name !== "WARC-Target-URI");
+    const records = [info, undated, { ...nameless, fields }, response("http://a.example/", "three")];
+    const path = put(folder, "undated.warc.gz", warcFile(records));
+    const { exit, out, err } = holotype(["index", path]);
+    expect(exit).toBe(4);
+    expect(linesOf(out)).toHaveLength(1);
+    expect(linesOf(err)).toEqual([
+      expect.stringMatching(
+        /HT_FIELD_INVALID http:\/\/a\.example\/undated: date yesterday cannot be read, so it is not/,
+      ),
+      expect.stringMatching(/HT_FIELD_MISSING it has no URI, so it is not in the index/),
+    ]);
+  });
+
   it("keeps www. and folders where asked", () => {
     const path = put(folder, "www.warc.gz", warcFile([response("http://www.a.example/", "one")]));
     expect(holotype(["index", path]).out).toMatch(/^example,a\)\/ .*"filename": "www\.warc\.gz"}\n$/);

@@ -3,7 +3,17 @@ import { brotliCompressSync, deflateSync, gunzipSync, gzipSync } from "node:zlib
 import { describe, expect, it } from "vitest";
 import { digestOf, formatDigest } from "../../src/base/index.ts";
 import { chunk, DATE, record, response, revisit, warcFile } from "./archives.ts";
-import { holotype, holotypeBytes, linesOf, list, put, SAMPLE, SAMPLES, temporaryFolder } from "./holotype.ts";
+import {
+  holotype,
+  holotypeBytes,
+  linesOf,
+  list,
+  put,
+  SAMPLE,
+  SAMPLES,
+  temporaryFolder,
+  withFlippedByte,
+} from "./holotype.ts";
 
 const folder = temporaryFolder();
 const ORIGINAL = { uri: "http://a.example/", date: DATE };
@@ -129,6 +139,32 @@ describe("cat", () => {
     const file = join(output, "cabinet-2009.warc.zst");
     const { offset, uri } = list(file).at(-1)!;
     expect(holotype(["cat", file, "--offset", String(offset)]).out).toContain(`WARC-Target-URI: ${uri}`);
+  });
+
+  it("says that a record is damaged, and which file that is", () => {
+    const { offset, length } = list(SAMPLE)[1]!;
+    const path = put(folder, "flipped.warc.gz", withFlippedByte(SAMPLE, offset + length! - 6));
+    const { exit, out, err } = holotype(["cat", path, "--offset", String(offset)]);
+    expect(exit).toBe(4);
+    expect(out).toContain("WARC-Target-URI");
+    expect(err).toContain(`${path}:${offset}: HT_GZIP_CHECKSUM`);
+    // The others are not concerned.
+    expect(holotype(["cat", path, "--offset", String(offset + length!)])).toMatchObject({ exit: 0, err: "" });
+  });
+
+  it.each([
+    ["gzip", "the gzip content coding is broken"],
+    ["unheard-of", "content coding not known: unheard-of"],
+  ])("names the file whose %s coding cannot be undone", (coding, message) => {
+    const block = `HTTP/1.1 200 OK\r\nContent-Encoding: ${coding}\r\n\r\nnot coded at all`;
+    const lying = record("response", "http://a.example/", "application/http; msgtype=response", block);
+    const path = put(folder, `${coding}.warc.gz`, warcFile([lying]));
+    expect(holotype(["cat", path, "--decode"])).toMatchObject({ exit: 23, err: `holotype: ${path}:0: ${message}\n` });
+    const archive = join(folder, `${coding}-archive`);
+    holotype(["add", "--archive", archive, path]);
+    const asked = holotype(["at", "http://a.example/", "2030", "--archive", archive, "--decode", "-o", "-"]);
+    expect(asked.exit).toBe(23);
+    expect(asked.err).toMatch(new RegExp(`${archive}.*000001\\.warc\\.gz:\\d+: ${message}`));
   });
 
   it("takes a body whose header says chunked though it is not as it is", () => {

@@ -170,7 +170,10 @@ const withRanges: RequestListener = (request, response) => {
 /** Gives so many bytes at first, and so many at a time after that. */
 function withParts(first: number, next: number, ...[request, response]: Parameters<RequestListener>): void {
   const [, from, to] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? "") ?? [];
-  if (Number(to) < first) return void withRanges(request, response);
+  if (Number(to) < first) {
+    withRanges(request, response);
+    return;
+  }
   const bytes = readFileSync(join(SAMPLES, request.url!.slice(1)));
   const start = Number(from);
   const end = start + (start === 0 ? first : next);
