@@ -11,7 +11,7 @@ export async function serveFixture<F extends Served & AsyncDisposable>(
   options: VolumeServerOptions = {},
 ): Promise<F & { readonly volume: RemoteVolume }> {
   const server = await serveVolume(currentOf(fixture), options);
-  const volume = new RemoteVolume({ url: server.url, timeoutMs: 10_000 });
+  const volume = new RemoteVolume({ url: server.url, deadlines: { answerTimeoutMs: 10_000 } });
   return new Proxy(fixture, {
     get: (target, name) => {
       if (name === "volume") return volume;

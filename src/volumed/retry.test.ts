@@ -7,6 +7,7 @@ import { MemoryVolume } from "../testing/memory-volume.ts";
 import { codecs, collect, contentIn, contentOf, inPieces, mixedBytes, storing } from "../testing/volume-contents.ts";
 import { serveVolume, type VolumeServer } from "./index.ts";
 
+const within = (ms: number) => ({ connectTimeoutMs: ms, answerTimeoutMs: ms, idleTimeoutMs: ms });
 const page = contentOf("sha256", "a label");
 const large = contentOf("sha256", mixedBytes(1_300_000));
 const address = { signature: page.signature, overflow: 0 };
@@ -20,7 +21,7 @@ beforeEach(async () => {
   memory = new MemoryVolume(codecs);
   server = await serveVolume(memory, { limits: { drainTimeoutMs: 300 } });
   line = await Line.to(server.url);
-  volume = new RemoteVolume({ url: line.url, retryDelayMs: 5, timeoutMs: 500 });
+  volume = new RemoteVolume({ url: line.url, retryDelayMs: 5, deadlines: within(500) });
 });
 afterEach(async () => {
   await volume[Symbol.asyncDispose]();
@@ -126,7 +127,7 @@ describe("a request whose answer is lost", () => {
 
   it("that a server which says nothing gets is told", async () => {
     memory.describe = () => new Promise(() => {});
-    const impatient = new RemoteVolume({ url: server.url, timeoutMs: 60, tries: 2, retryDelayMs: 1 });
+    const impatient = new RemoteVolume({ url: server.url, deadlines: within(60), tries: 2, retryDelayMs: 1 });
     const start = performance.now();
     await expect(impatient.describe()).rejects.toMatchObject({ code: "HT_PEER_UNAVAILABLE" });
     expect(performance.now() - start).toBeLessThan(2000);

@@ -150,7 +150,7 @@ describe("a volume server that is killed", () => {
     let server: ServerProcess = await serveFolder(trial.folder, "--create", "--layout", layout);
     const port = new URL(server.url).port;
     // One gives up at once, so that the test has to say everything again; the other one goes on by itself.
-    const options = { url: server.url, timeoutMs: 10_000, retryDelayMs: 20 };
+    const options = { url: server.url, deadlines: { answerTimeoutMs: 10_000 }, retryDelayMs: 20 };
     await using hasty = new RemoteVolume({ ...options, tries: 1 });
     await using patient = new RemoteVolume({ ...options, tries: 60 });
     await trial.prepare(hasty);

@@ -4,6 +4,7 @@ import type { ContentKey } from "../content-key.ts";
 import type { OpenBlock } from "../volume.ts";
 import { type InstanceCore, memberOf } from "./core.ts";
 import { batchesOf } from "./in-parallel.ts";
+import { isElsewhere } from "./locating.ts";
 import type { Member } from "./member.ts";
 import { type RetrievedContent, retrieveContent, retrieveElsewhere, verified } from "./retrieving.ts";
 
@@ -30,7 +31,7 @@ async function* retrieveBatch(core: InstanceCore, keys: readonly ContentKey[]): 
     const member = core.members[volume];
     if (member === undefined || !member.isThere || shares.has(volume)) continue;
     const own = keys.filter((key) => key.volume === volume);
-    shares.set(volume, new Share(member, own));
+    shares.set(volume, new Share(member, own, member.isDown && isElsewhere(core, member)));
   }
   try {
     for (const key of keys) yield await answerFor(core, key, shares.get(key.volume));
@@ -70,10 +71,12 @@ function answer(key: ContentKey, retrieved: RetrievedContent | undefined): Retri
 /** The blocks of one volume, in the order in which they are wanted. */
 class Share {
   private readonly blocks: AsyncIterator<OpenBlock | undefined>;
-  private hasFailed = false;
+  private hasFailed: boolean;
 
-  constructor(member: Member, keys: readonly ContentKey[]) {
+  /** Of a volume that is passed over nothing is asked here. */
+  constructor(member: Member, keys: readonly ContentKey[], isPassedOver: boolean) {
     this.blocks = member.askAll((volume) => volume.openAll(keys))[Symbol.asyncIterator]();
+    this.hasFailed = isPassedOver;
   }
 
   /** `failed` for all that come after the volume stopped answering: they have to be asked for one by one. */

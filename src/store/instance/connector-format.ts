@@ -55,6 +55,9 @@ function locationAttributes(location: VolumeLocation): Attributes {
       : { url: location.url }),
     "token-file": location.tokenFile,
     "ca-file": location.caFile,
+    "connect-timeout": location.connectTimeout,
+    "answer-timeout": location.answerTimeout,
+    "idle-timeout": location.idleTimeout,
   };
 }
 

@@ -16,7 +16,12 @@ const CODEC_NAME = /^[a-z0-9-]{1,16}$/;
 const HOST = /^(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252}[A-Za-z0-9_])?\.?|[0-9A-Fa-f:.]{2,45})$/;
 
 const INSTANCE_ATTRIBUTES = ["version", "name", "signature", "replicas", "placement"];
-const LOCATION_ATTRIBUTES = ["path", "host", "port", "tls", "url", "token-file", "ca-file"];
+const TIMEOUT_ATTRIBUTES = ["connect-timeout", "answer-timeout", "idle-timeout"] as const;
+/** In seconds. */
+const TIMEOUT_MAX = 3600;
+/** What only a volume behind a server has. */
+const SERVER_ATTRIBUTES = ["token-file", "ca-file", ...TIMEOUT_ATTRIBUTES];
+const LOCATION_ATTRIBUTES = ["path", "host", "port", "tls", "url", ...SERVER_ATTRIBUTES];
 const VOLUME_ATTRIBUTES = ["name", "state", "weight", "layout", "tree-depth", ...LOCATION_ATTRIBUTES, "moved-to"];
 const CODEC_ATTRIBUTES = ["name", "module"];
 
@@ -191,7 +196,7 @@ function readLocation(fields: Fields): VolumeLocation | undefined {
     if (other !== undefined) throw fields.wrong(other, `${other} is for a volume with ${what}`);
   };
   if (fields.get("host") === undefined) only(["port", "tls"], "a host");
-  if (given[0] !== "host" && given[0] !== "url") only(["token-file", "ca-file"], "a host or url");
+  if (given[0] !== "host" && given[0] !== "url") only(SERVER_ATTRIBUTES, "a host or url");
   if (given[0] === "path") return { kind: "folder", path: fields.path("path")! };
   if (given[0] === undefined) {
     if (fields.get("moved-to") !== undefined) return undefined;
@@ -200,11 +205,17 @@ function readLocation(fields: Fields): VolumeLocation | undefined {
   const url = given[0] === "url" ? readUrl(fields) : readHost(fields);
   const [tokenFile, caFile] = [fields.path("token-file"), fields.path("ca-file")];
   if (caFile !== undefined && !url.startsWith("https:")) throw fields.wrong("ca-file", "ca-file without TLS");
+  const [connectTimeout, answerTimeout, idleTimeout] = TIMEOUT_ATTRIBUTES.map((name) =>
+    fields.count(name, 1, TIMEOUT_MAX),
+  );
   return {
     kind: "server",
     url,
     ...(tokenFile === undefined ? {} : { tokenFile }),
     ...(caFile === undefined ? {} : { caFile }),
+    ...(connectTimeout === undefined ? {} : { connectTimeout }),
+    ...(answerTimeout === undefined ? {} : { answerTimeout }),
+    ...(idleTimeout === undefined ? {} : { idleTimeout }),
   };
 }
 

@@ -25,6 +25,8 @@ const server = fc.record(
       )
       .map(([scheme, host, port, path]) => new URL(`${scheme}://${host}:${port}/${path}`).href),
     tokenFile: file,
+    connectTimeout: fc.integer({ min: 1, max: 3600 }),
+    answerTimeout: fc.integer({ min: 1, max: 3600 }),
   },
   { requiredKeys: ["kind", "url"] },
 );

@@ -63,7 +63,7 @@ describe("a connector", () => {
       placement="weighted"><!-- all kinds -->
       <volume name='disk one' path="volumes/0" layout="tree" tree-depth="4" weight="3"/>
       <volume name="far" url="HTTPS://Store.example/volumes/a" token-file="far.token" ca-file="far.pem" />
-      <volume name="near" host="::1" port="443" tls="true"></volume>
+      <volume name="near" host="::1" port="443" tls="true" connect-timeout="1" answer-timeout="20" idle-timeout="30"/>
       <volume name="&#x6f;ld" moved-to="far"/><volume name="older" path="older" moved-to="old"/>
       <codec name="lzma-1" module="./lzma.mjs"/>
     </instance>`);
@@ -94,7 +94,12 @@ describe("a connector", () => {
           caFile: "far.pem",
         },
       },
-      { name: "near", state: "writable", weight: 1, location: { kind: "server", url: "https://[::1]/" } },
+      {
+        name: "near",
+        state: "writable",
+        weight: 1,
+        location: { kind: "server", url: "https://[::1]/", connectTimeout: 1, answerTimeout: 20, idleTimeout: 30 },
+      },
       { name: "old", state: "read-only", weight: 1, movedTo: "far" },
       { name: "older", state: "read-only", weight: 1, movedTo: "old", location: { kind: "folder", path: "older" } },
     ]);
@@ -198,6 +203,8 @@ describe("a mistake in a connector is told with its place", () => {
     ["an empty path", withAttributes('path=""'), "2:20", /not a path/],
     ["a token for a folder", withAttributes('path="a" token-file="t"'), "2:29", /token-file is for/],
     ["TLS that is neither", withAttributes('host="h" port="1" tls="1"'), "2:38", /true, false/],
+    ["a deadline of nothing", withAttributes('host="h" port="1" answer-timeout="0"'), "2:38", /whole number from 1/],
+    ["a deadline of a folder", withAttributes('path="p" idle-timeout="5"'), "2:29", /for a volume with a host or url/],
     ["certificates without TLS", withAttributes('host="h" port="1" ca-file="c"'), "2:38", /without TLS/],
     ["depth 0", withAttributes('path="a" tree-depth="0"'), "2:29", /1 to 8/],
     ["depth 9", withAttributes('path="a" tree-depth="9"'), "2:29", /1 to 8/],

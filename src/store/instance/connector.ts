@@ -54,6 +54,10 @@ export interface ServerLocation {
   /** Files beside the connector: the token that the server asks for, and the certificates that it may be trusted by. */
   readonly tokenFile?: string;
   readonly caFile?: string;
+  /** Deadlines in seconds; those that are absent depend on whether there are other volumes. */
+  readonly connectTimeout?: number;
+  readonly answerTimeout?: number;
+  readonly idleTimeout?: number;
 }
 
 /** A codec of the application: a module that exports it as `codec`. */

@@ -60,7 +60,8 @@ export class Instance implements AsyncDisposable {
   constructor(shape: InstanceShape, options: InstanceOptions) {
     const { signature, replicas } = shape;
     const { codecs, clock = systemClock, random = systemRandom, onWarning = () => {} } = options;
-    const surroundings = { signature, clock, onWarning, onOpen: refuseTwins() };
+    const isAlone = shape.members.length === 1;
+    const surroundings = { signature, clock, isAlone, onWarning, onOpen: refuseTwins() };
     const members = shape.members.map((spec, number) => new Member(number, spec, surroundings));
     const writable = members.filter(({ isThere, spec }) => isThere && spec.state === "writable");
     const { placement = PLACEMENTS.mod, pause = sleep } = options;
@@ -123,6 +124,7 @@ export class Instance implements AsyncDisposable {
     return listContents(this.core, options);
   }
 
+  /** One that does not answer within two seconds is told as one that does not. */
   async volumes(): Promise<VolumeReport[]> {
     return await Promise.all(this.core.members.map((member) => this.report(member)));
   }
@@ -133,7 +135,7 @@ export class Instance implements AsyncDisposable {
     const known = { number, name, state: spec.state, weight, movedTo };
     if (!isThere) return { ...known, description: undefined, error: undefined };
     try {
-      const description = await member.describe();
+      const description = await within(REPORT_MS, member.describe(), member.name);
       const state = description.state === "read-only" ? description.state : spec.state;
       return { ...known, state, description, error: undefined };
     } catch (error) {
@@ -169,6 +171,23 @@ export class Instance implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all(this.core.members.map((member) => member.close()));
+  }
+}
+
+/** Monitoring asks often, and is not to hang where a server does. */
+const REPORT_MS = 2000;
+
+async function within<T>(ms: number, answer: Promise<T>, name: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new ArchiveError("HT_PEER_UNAVAILABLE", `volume ${name}: no answer within ${ms / 1000} s`);
+    timer = setTimeout(() => reject(error), ms);
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
+    answer.catch(() => {});
   }
 }
 

@@ -1,8 +1,12 @@
 /**
- * One of the volumes of an instance, whether it answers or not. It is opened when it is first needed. One that did not
- * answer is passed over for a while, unless there is nobody else to ask.
+ * One of the volumes of an instance, whether it answers or not. It is opened when it is first needed.
+ *
+ * 1. One that did not answer is passed over until it does, unless there is nobody else to ask. From time to time one
+ *    question in the background finds out whether it does, and nobody waits for that.
+ * 2. Where it was waited for in vain, it is not asked at all meanwhile: who asks is told at once what it was told then.
  */
 import { ArchiveError, type Clock } from "../../base/index.ts";
+import { WAIT_MS } from "../remote/deadlines.ts";
 import type { SignatureAlgorithm } from "../signature.ts";
 import type { BlockInfo, Volume, VolumeDescription, VolumeState } from "../volume.ts";
 import { KnownSignatures } from "./known-signatures.ts";
@@ -30,11 +34,13 @@ export interface MemberSurroundings {
   readonly signature: SignatureAlgorithm;
   readonly clock: Clock;
   readonly onWarning: (warning: InstanceWarning) => void;
+  /** Whether there is no other volume. */
+  readonly isAlone: boolean;
   /** Told of each volume that was opened; throws where another member is the same volume. */
   readonly onOpen: (id: string, name: string) => void;
 }
 
-/** How long a volume that did not answer is passed over: longer each time, because asking may mean waiting. */
+/** How long until a volume that did not answer is asked again: longer each time, because asking may mean waiting. */
 const PASS_OVER_MS_MIN = 2000;
 const PASS_OVER_MS_MAX = 60_000;
 
@@ -52,10 +58,15 @@ export class Member implements PlacedVolume {
   private readonly surroundings: MemberSurroundings;
   private volume: Volume | undefined;
   private opening: Promise<Volume> | undefined;
+  /** Opened, but has not said yet what it is. */
+  private unknown: Volume | undefined;
+  private isClosed = false;
   private description: VolumeDescription | undefined;
-  private downUntilMs = 0;
+  /** What it was told when it did not answer; absent while it answers. */
+  private failure: { readonly error: ArchiveError; readonly isHung: boolean } | undefined;
+  private probeAtMs = 0;
+  private isProbing = false;
   private passOverMs = PASS_OVER_MS_MIN;
-  private isTold = false;
 
   constructor(number: number, spec: MemberSpec, surroundings: MemberSurroundings) {
     this.number = number;
@@ -77,9 +88,34 @@ export class Member implements PlacedVolume {
     return this.spec.open !== undefined;
   }
 
-  /** Whether it did not answer a moment ago. */
+  /** Whether it did not answer, the last time that it was asked. */
   get isDown(): boolean {
-    return this.downUntilMs > 0 && this.surroundings.clock.now() < this.downUntilMs;
+    if (this.failure === undefined) return false;
+    if (!this.isProbing && this.nowMs >= this.probeAtMs) void this.probe();
+    return true;
+  }
+
+  /** Asks in the background whether it answers again. */
+  private async probe(): Promise<void> {
+    this.isProbing = true;
+    try {
+      await (this.volume ?? (await this.open())).describe();
+      this.noteUp();
+    } catch {
+      // Whatever it is: who asks next hears of it, and it is asked again later.
+      this.putOff();
+    } finally {
+      this.isProbing = false;
+    }
+  }
+
+  private putOff(): void {
+    this.probeAtMs = this.nowMs + this.passOverMs;
+    this.passOverMs = Math.min(this.passOverMs * 2, PASS_OVER_MS_MAX);
+  }
+
+  get nowMs(): number {
+    return this.surroundings.clock.now();
   }
 
   /** Made up when the volume was made; only of a volume that was opened. */
@@ -89,38 +125,49 @@ export class Member implements PlacedVolume {
 
   /** Throws HT_PEER_UNAVAILABLE or HT_BUSY where the volume does not answer, and tells it as a warning, once. */
   async ask<T>(question: (volume: Volume) => Promise<T>): Promise<T> {
+    this.refuseHung();
+    const startedMs = this.nowMs;
     try {
       const answer = await question(this.volume ?? (await this.open()));
-      if (this.downUntilMs > 0) this.noteUp();
+      if (this.failure !== undefined) this.noteUp();
       return answer;
     } catch (error) {
-      throw isUnavailable(error) ? this.noteDown(error) : error;
+      throw isUnavailable(error) ? this.noteDown(error, startedMs) : error;
     }
+  }
+
+  private refuseHung(): void {
+    if (this.isDown && this.failure?.isHung === true && !this.surroundings.isAlone) throw this.failure.error;
   }
 
   /** For answers that come one after the other. */
   async *askAll<T>(question: (volume: Volume) => AsyncIterable<T>): AsyncGenerator<T> {
+    this.refuseHung();
+    let heardMs = this.nowMs;
     try {
-      yield* question(this.volume ?? (await this.open()));
+      for await (const answer of question(this.volume ?? (await this.open()))) {
+        yield answer;
+        heardMs = this.nowMs;
+      }
     } catch (error) {
-      throw isUnavailable(error) ? this.noteDown(error) : error;
+      throw isUnavailable(error) ? this.noteDown(error, heardMs) : error;
     }
   }
 
   private noteUp(): void {
-    this.downUntilMs = 0;
+    this.failure = undefined;
     this.passOverMs = PASS_OVER_MS_MIN;
-    this.isTold = false;
   }
 
-  /** To be told of an answer that is none. */
-  noteDown(error: ArchiveError): ArchiveError {
-    if (!this.isDown) {
-      this.downUntilMs = this.surroundings.clock.now() + this.passOverMs;
-      this.passOverMs = Math.min(this.passOverMs * 2, PASS_OVER_MS_MAX);
+  /** To be told of an answer that is none, and since when it was waited for. */
+  noteDown(error: ArchiveError, startedMs: number): ArchiveError {
+    const isHung = this.nowMs - startedMs >= WAIT_MS;
+    if (this.failure === undefined) {
+      this.putOff();
+      this.warn(error.code, `volume ${this.name} is passed over: ${error.message}`);
     }
-    if (!this.isTold) this.warn(error.code, `volume ${this.name} is passed over: ${error.message}`);
-    this.isTold = true;
+    // An answer to what was asked before says nothing of now.
+    this.failure = { error, isHung: isHung || this.failure?.isHung === true };
     return error;
   }
 
@@ -140,6 +187,7 @@ export class Member implements PlacedVolume {
       throw new ArchiveError("HT_PEER_UNAVAILABLE", `volume ${this.name} has no place in the connector any more`);
     }
     const volume = await this.spec.open();
+    this.unknown = volume;
     try {
       this.description = await volume.describe();
       const { signature } = this.description;
@@ -152,8 +200,10 @@ export class Member implements PlacedVolume {
       }
       this.surroundings.onOpen(this.description.id, this.name);
     } catch (error) {
-      await volume[Symbol.asyncDispose]();
+      if (!this.isClosed) await volume[Symbol.asyncDispose]();
       throw error;
+    } finally {
+      this.unknown = undefined;
     }
     this.volume = volume;
     return volume;
@@ -169,7 +219,9 @@ export class Member implements PlacedVolume {
   }
 
   async close(): Promise<void> {
-    const volume = this.volume ?? (await this.opening?.catch(() => undefined));
+    this.isClosed = true;
+    // One that hangs is not waited for: closing it ends the wait of those who do.
+    const volume = this.volume ?? this.unknown ?? (await this.opening?.catch(() => undefined));
     this.volume = undefined;
     await volume?.[Symbol.asyncDispose]();
   }

@@ -5,6 +5,7 @@ import type { Disk } from "../../disk/index.ts";
 import type { Codecs } from "../codec.ts";
 import { loadCodec } from "../codec-module.ts";
 import { openVolume } from "../open-volume.ts";
+import { AMONG_OTHERS, type Deadlines, PATIENT } from "../remote/deadlines.ts";
 import { RemoteVolume } from "../remote/remote-volume.ts";
 import type { SignatureAlgorithm } from "../signature.ts";
 import type { Volume } from "../volume.ts";
@@ -86,7 +87,9 @@ async function openMember(
 ): Promise<Volume> {
   const { location } = spec;
   if (location === undefined) throw new ArchiveError("HT_PEER_UNAVAILABLE", `volume ${spec.name} has moved`);
-  if (location.kind === "server") return openServer(disk, base, location, options);
+  if (location.kind === "server") {
+    return openServer(disk, base, location, connector.volumes.length === 1 ? PATIENT : AMONG_OTHERS, options);
+  }
   const folder = resolve(base, location.path);
   try {
     // An empty folder may be the place of a disk that is not mounted: only what is not there at all is made.
@@ -108,14 +111,26 @@ async function openMember(
   }
 }
 
-function openServer(disk: Disk, base: string, location: ServerLocation, { random }: OpenInstanceOptions): RemoteVolume {
-  const { url, tokenFile, caFile } = location;
+function openServer(
+  disk: Disk,
+  base: string,
+  location: ServerLocation,
+  defaults: Deadlines,
+  { random }: OpenInstanceOptions,
+): RemoteVolume {
+  const { url, tokenFile, caFile, connectTimeout, answerTimeout, idleTimeout } = location;
+  const ms = (seconds: number | undefined, otherwise: number) => (seconds === undefined ? otherwise : 1000 * seconds);
   const read = (file: string | undefined, sizeMax: number) =>
     file === undefined ? undefined : Buffer.from(readAll(disk, resolve(base, file), sizeMax)).toString("utf8");
   return new RemoteVolume({
     url,
     token: read(tokenFile, TOKEN_SIZE_MAX)?.trim(),
     ca: read(caFile, CERTIFICATES_SIZE_MAX),
+    deadlines: {
+      connectTimeoutMs: ms(connectTimeout, defaults.connectTimeoutMs),
+      answerTimeoutMs: ms(answerTimeout, defaults.answerTimeoutMs),
+      idleTimeoutMs: ms(idleTimeout, defaults.idleTimeoutMs),
+    },
     random,
   });
 }

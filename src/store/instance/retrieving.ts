@@ -25,17 +25,32 @@ export interface RetrievedContent extends BlockInfo {
  */
 export async function retrieveContent(core: InstanceCore, key: ContentKey): Promise<RetrievedContent | undefined> {
   const named = memberOf(core, key.volume);
+  if (!named.isThere) return await retrieveElsewhere(core, key);
+  if (named.isDown && isElsewhere(core, named)) return await retrievePastNamed(core, named, key);
   let failure: ArchiveError | undefined;
-  if (named.isThere) {
-    try {
-      const found = await openAt(core, named, key, key);
-      if (found !== undefined) return found;
-    } catch (error) {
-      if (!isElsewhere(core, named) || !isForAReplica(error)) throw error;
-      failure = error;
-    }
+  try {
+    const found = await openAt(core, named, key, key);
+    if (found !== undefined) return found;
+  } catch (error) {
+    if (!isElsewhere(core, named) || !isForAReplica(error)) throw error;
+    failure = error;
   }
   return await retrieveElsewhere(core, key, failure);
+}
+
+/** While a volume is passed over, replicas come first; it is asked where there are none that answer. */
+async function retrievePastNamed(core: InstanceCore, named: Member, key: ContentKey) {
+  let failure: ArchiveError | undefined;
+  try {
+    const found = await retrieveElsewhere(core, key, undefined, named);
+    if (found !== undefined) return found;
+  } catch (error) {
+    if (!isForAReplica(error)) throw error;
+    failure = error;
+  }
+  const found = await openAt(core, named, key, key);
+  if (found === undefined && failure !== undefined) throw failure;
+  return found;
 }
 
 /** What another copy may make up for. */
@@ -43,11 +58,15 @@ function isForAReplica(error: unknown): error is ArchiveError {
   return isUnavailable(error) || (error instanceof ArchiveError && ["HT_CORRUPT", "HT_IO"].includes(error.code));
 }
 
-/** Former keys lead on: in the volume that it moved to, if the connector tells, and else in any. */
+/**
+ * Former keys lead on: in the volume that it moved to, if the connector tells, and else in any. A volume that has just
+ * failed, or that is passed over, is not asked as another: `failure` is what it said.
+ */
 export async function retrieveElsewhere(
   core: InstanceCore,
   key: ContentKey,
   failure?: ArchiveError,
+  except?: Member,
 ): Promise<RetrievedContent | undefined> {
   const named = memberOf(core, key.volume);
   const failures: ArchiveError[] = failure === undefined ? [] : [failure];
@@ -70,7 +89,7 @@ export async function retrieveElsewhere(
       return undefined;
     }
   };
-  const asked = new Set<Member>();
+  const asked = new Set<Member | undefined>([except ?? (failure === undefined ? undefined : named)]);
   for (let next = movedTo(core, named); next !== undefined; next = movedTo(core, next)) {
     asked.add(next);
     const found = next.isThere ? await open(next, await tryFollow(next)) : undefined;

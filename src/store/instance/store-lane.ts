@@ -7,6 +7,7 @@ import type { BulkRequest, StoreReceipt } from "../volume.ts";
 import { isUnavailable, type Member } from "./member.ts";
 
 interface Waiting {
+  readonly sentMs: number;
   readonly resolve: (receipt: StoreReceipt) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -29,7 +30,7 @@ export class StoreLane {
   send(request: BulkRequest): Promise<StoreReceipt> {
     return new Promise((resolve, reject) => {
       this.queue.push(request);
-      this.waiting.push({ resolve, reject });
+      this.waiting.push({ sentMs: this.member.nowMs, resolve, reject });
       this.changed.fire();
       if (!this.isRunning) void this.run();
     });
@@ -67,9 +68,9 @@ export class StoreLane {
 
   private async carryOut(): Promise<void> {
     for await (const answer of this.member.askAll((volume) => volume.storeAll(this.requests()))) {
-      const { resolve, reject } = this.waiting.shift()!;
+      const { sentMs, resolve, reject } = this.waiting.shift()!;
       if ("receipt" in answer) resolve(answer.receipt);
-      else reject(isUnavailable(answer.error) ? this.member.noteDown(answer.error) : answer.error);
+      else reject(isUnavailable(answer.error) ? this.member.noteDown(answer.error, sentMs) : answer.error);
     }
     if (this.waiting.length > this.queue.length) throw new Error("a volume gave fewer answers than it was asked for");
   }

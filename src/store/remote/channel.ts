@@ -74,7 +74,7 @@ export class Channel {
     if (!this.request.destroyed) this.request.end();
   }
 
-  destroy(): void {
-    this.request.destroy();
+  destroy(error?: Error): void {
+    this.request.destroy(error);
   }
 }

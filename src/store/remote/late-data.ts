@@ -1,5 +1,6 @@
 /** Data of a block that is too large to hold: taken from the answer while it is there, or asked for once more. */
 import type { BlockData } from "../volume.ts";
+import { timedOut } from "./deadlines.ts";
 import type { Link, StreamedBody } from "./link.ts";
 
 /** An answer that nobody takes for so long is let go, for it keeps a connection. */
@@ -29,7 +30,9 @@ export async function* receivedPieces(link: Link, answer: StreamedBody): AsyncGe
   try {
     for (;;) {
       // Only while we wait: a reader may take its time.
-      const timer = setTimeout(() => answer.destroy(new Error("the answer does not go on")), link.timeoutMs);
+      const { idleTimeoutMs } = link.deadlines;
+      const late = () => answer.destroy(timedOut("no more of the answer", idleTimeoutMs));
+      const timer = setTimeout(late, idleTimeoutMs);
       const { done, value } = await pieces.next().finally(() => clearTimeout(timer));
       if (done === true) return;
       yield value;

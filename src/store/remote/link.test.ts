@@ -4,6 +4,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from "node:n
 import { afterEach, describe, expect, it } from "vitest";
 import { Link, type RemoteOptions } from "./link.ts";
 
+const within = (ms: number) => ({ connectTimeoutMs: ms, answerTimeoutMs: ms, idleTimeoutMs: ms });
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const unavailable = { code: "HT_PEER_UNAVAILABLE" };
 const question = { method: "GET", path: "/volume" } as const;
@@ -23,7 +24,13 @@ async function listen(server: Server, options: Partial<RemoteOptions> = {}): Pro
   server.on("connection", (socket: Socket) => sockets.add(socket));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const link = new Link({ url: `http://127.0.0.1:${port}`, timeoutMs: 2000, retryDelayMs: 1, tries: 2, ...options });
+  const link = new Link({
+    url: `http://127.0.0.1:${port}`,
+    deadlines: within(2000),
+    retryDelayMs: 1,
+    tries: 2,
+    ...options,
+  });
   links.push(link);
   return link;
 }
@@ -118,8 +125,47 @@ describe("a server that speaks as ours do", () => {
   });
 
   it.each(["", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no"])("and stops after %j is given up", async (answer) => {
-    const { link } = await peer(() => (answer === "" ? undefined : answer), { timeoutMs: 60, tries: 1 });
-    await expect(link.call(question)).rejects.toMatchObject({ ...unavailable, message: /no sign of life for 60 ms/ });
+    const { link } = await peer(() => (answer === "" ? undefined : answer), { deadlines: within(60), tries: 1 });
+    await expect(link.call(question)).rejects.toMatchObject({
+      ...unavailable,
+      message: /timed out: no (?:answer|more of the answer) within 0.06 s/,
+    });
+  });
+
+  it("has deadlines of its own for connecting, for the first byte and for those after it", async () => {
+    const started = performance.now();
+    const took = () => performance.now() - started;
+    const deadlines = { connectTimeoutMs: 5000, answerTimeoutMs: 5000, idleTimeoutMs: 5000 };
+    // It takes the connection, and never says hello.
+    const silent = createServer();
+    await listen(silent);
+    const { port } = silent.address() as AddressInfo;
+    const url = `https://127.0.0.1:${port}`;
+    const link = new Link({ url, tries: 1, deadlines: { ...deadlines, connectTimeoutMs: 50 } });
+    links.push(link);
+    await expect(link.call(question)).rejects.toMatchObject({ message: /no connection within 0.05 s/ });
+    const mute = await peer(() => undefined, { tries: 1, deadlines: { ...deadlines, answerTimeoutMs: 50 } });
+    await expect(mute.link.call(question)).rejects.toMatchObject({ message: /no answer within 0.05 s/ });
+    const half = await peer(() => OK.slice(0, -1), { tries: 1, deadlines: { ...deadlines, idleTimeoutMs: 50 } });
+    await expect(half.link.call(question)).rejects.toMatchObject({ message: /no more of the answer within 0.05 s/ });
+    expect(took()).toBeLessThan(4000);
+  });
+
+  it("and hangs is asked twice, also over a connection that was kept, and by nobody else who waits", async () => {
+    let isHung = false;
+    const { link, heard } = await peer(() => (isHung ? undefined : OK), {
+      tries: 4,
+      connectionCountMax: 2,
+      deadlines: within(1100),
+    });
+    await link.call(question);
+    isHung = true;
+    const started = performance.now();
+    const calls = await Promise.allSettled(Array.from({ length: 6 }, () => link.call(question)));
+    for (const call of calls) expect(call).toMatchObject({ status: "rejected", reason: unavailable });
+    // Six in turn over two connections would be three times as long.
+    expect(performance.now() - started).toBeLessThan(4500);
+    expect(heard.flat().length).toBeLessThanOrEqual(1 + 6);
   });
 
   it("and speaks without being asked is not listened to", async () => {
@@ -214,7 +260,7 @@ describe("what stands between us and the server", () => {
   it.each(["\0\0\0\0\r\n\r\n", "220 mail ready\r\n\r\n", `HTTP/1.1 200 OK\r\nX: ${"y".repeat(200_000)}`])(
     "may be no server at all (%#), and is told",
     async (answer) => {
-      const { link } = await peer(() => answer, { timeoutMs: 300 });
+      const { link } = await peer(() => answer, { deadlines: within(300) });
       await expect(link.call(question)).rejects.toMatchObject(unavailable);
     },
   );

@@ -4,11 +4,13 @@
  */
 import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type OutgoingHttpHeaders } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { Socket } from "node:net";
 import { ArchiveError, type Random, systemRandom } from "../../base/index.ts";
 import type { BlockData } from "../volume.ts";
 import { membersOf, notOurs, parseJson } from "../wire/block-json.ts";
 import { fromWireError, WIRE_HEADER_SIZE_MAX } from "../wire/protocol.ts";
 import { UnfamiliarAnswer } from "./answer-reader.ts";
+import { type Deadlines, LATE_TRIES, PATIENT, timedOut, WAIT_MS } from "./deadlines.ts";
 import { freshAgent } from "./fresh-agent.ts";
 import { receive } from "./node-answer.ts";
 import { PlainPool } from "./plain-pool.ts";
@@ -20,8 +22,8 @@ export interface RemoteOptions {
   readonly token?: string | undefined;
   /** In PEM: who is believed beside those that Node believes. */
   readonly ca?: string | Uint8Array | undefined;
-  /** Without a sign of life from the server. */
-  readonly timeoutMs?: number | undefined;
+  /** Default: as patient as one is who has nobody else to ask. */
+  readonly deadlines?: Partial<Deadlines> | undefined;
   /** How often a request is tried, altogether. */
   readonly tries?: number | undefined;
   /** Before the second try; it doubles with every further one, up to two seconds. */
@@ -57,7 +59,6 @@ export interface StreamedBody extends AsyncIterable<Uint8Array> {
   destroy(error?: Error): void;
 }
 
-const TIMEOUT_MS = 30_000;
 const TRIES = 4;
 const RETRY_DELAY_MS = 50;
 const RETRY_DELAY_MS_MAX = 2000;
@@ -68,7 +69,7 @@ const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 export class Link {
   readonly url: string;
-  readonly timeoutMs: number;
+  readonly deadlines: Deadlines;
   readonly tries: number;
   private readonly retryDelayMs: number;
   private readonly random: Random;
@@ -77,6 +78,7 @@ export class Link {
   private readonly pool: PlainPool;
   /** Whether all answers so far were of the kind that the pool knows. */
   private isFamiliar = true;
+  private closings = 0;
   /** The fields that every request of the pool has. */
   private readonly ownFields: string;
   private readonly agent: HttpAgent | HttpsAgent;
@@ -92,7 +94,7 @@ export class Link {
     const url = parseUrl(options.url);
     this.url = url.href.replace(/\/$/, "");
     this.prefix = url.pathname.replace(/\/$/, "");
-    this.timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
+    this.deadlines = { ...PATIENT, ...options.deadlines };
     this.tries = options.tries ?? TRIES;
     this.retryDelayMs = options.retryDelayMs ?? RETRY_DELAY_MS;
     this.random = options.random ?? systemRandom;
@@ -102,7 +104,7 @@ export class Link {
     const countMax = options.connectionCountMax ?? CONNECTIONS_MAX;
     const kept = {
       noDelay: true,
-      timeout: this.timeoutMs,
+      timeout: this.deadlines.idleTimeoutMs,
       maxSockets: countMax,
       ...(ca === undefined ? {} : { ca }),
     };
@@ -112,8 +114,8 @@ export class Link {
     this.open = isSecure ? (httpsRequest as typeof httpRequest) : httpRequest;
     this.hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
     this.port = url.port || (isSecure ? "443" : "80");
-    const { hostname, timeoutMs } = this;
-    this.pool = new PlainPool({ isSecure, hostname, port: Number(this.port), ca, timeoutMs }, countMax);
+    const { hostname, deadlines } = this;
+    this.pool = new PlainPool({ isSecure, hostname, port: Number(this.port), ca, deadlines }, countMax);
     this.ownFields = `Host: ${url.host}\r\n${this.authorization === undefined ? "" : formatField("Authorization", this.authorization)}`;
   }
 
@@ -124,16 +126,27 @@ export class Link {
   /** A request that has not been sent yet. A fresh connection is none that the server may be about to close. */
   begin(method: string, path: string, headers: OutgoingHttpHeaders, isFresh = false): ClientRequest {
     if (this.authorization !== undefined) headers["Authorization"] = this.authorization;
-    return this.open({
+    const request = this.open({
       method,
       path: this.prefix + path,
       headers,
       hostname: this.hostname,
       port: this.port,
-      timeout: this.timeoutMs,
+      timeout: this.deadlines.idleTimeoutMs,
       maxHeaderSize: WIRE_HEADER_SIZE_MAX,
       agent: isFresh ? this.freshAgent : this.agent,
     });
+    request.once("socket", (socket) => this.watchConnecting(request, socket));
+    return request;
+  }
+
+  private watchConnecting(request: ClientRequest, socket: Socket): void {
+    if (!socket.connecting) return;
+    const { connectTimeoutMs } = this.deadlines;
+    const late = timedOut("no connection", connectTimeoutMs);
+    const timer = setTimeout(() => request.destroy(late), connectTimeoutMs);
+    const done = () => clearTimeout(timer);
+    socket.once("connect", done).once("close", done);
   }
 
   /**
@@ -142,13 +155,16 @@ export class Link {
    */
   async call(call: Call): Promise<Reply> {
     const isRepeatable = call.body === undefined || call.body instanceof Uint8Array;
+    const { closings } = this;
     for (let attempt = 1; ; attempt++) {
       const isLast = !isRepeatable || attempt >= this.tries;
+      const startedMs = performance.now();
       try {
         const reply = await this.send(call);
         if (isLast || reply.status !== 503) return reply;
       } catch (error) {
-        if (isLast || !isUnavailable(error)) throw error;
+        if (isLast || closings !== this.closings || !isUnavailable(error)) throw error;
+        if (attempt >= LATE_TRIES && performance.now() - startedMs >= WAIT_MS) throw error;
       }
       await this.pause(attempt);
     }
@@ -209,7 +225,8 @@ export class Link {
       const isHeld = body === undefined || body instanceof Uint8Array;
       const request = this.begin(method, path, headers, !isHeld);
       request.on("error", (cause) => reject(this.unavailable(cause)));
-      request.on("timeout", () => request.destroy(new Error(`no sign of life for ${this.timeoutMs} ms`)));
+      const { idleTimeoutMs } = this.deadlines;
+      request.on("timeout", () => request.destroy(timedOut("no sign of life", idleTimeoutMs)));
       request.on("response", (response) => {
         receive(request, response, heldSizeMax ?? HELD_SIZE_MAX, heldSizeMax !== undefined).then(
           resolve,
@@ -242,7 +259,9 @@ export class Link {
     return new ArchiveError("HT_PEER_UNAVAILABLE", `${this.url}: status ${status}, and not from a volume server`);
   }
 
+  /** Ends what is under way; it is not tried again. */
   close(): void {
+    this.closings++;
     this.pool.close();
     this.agent.destroy();
     this.freshAgent.destroy();

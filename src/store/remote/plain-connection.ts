@@ -5,6 +5,7 @@
 import { connect, isIP, type Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import { type AnswerHead, AnswerReader, UnfamiliarAnswer } from "./answer-reader.ts";
+import { type Deadlines, timedOut } from "./deadlines.ts";
 import { LargeBody } from "./large-body.ts";
 
 export interface ServerPlace {
@@ -12,8 +13,7 @@ export interface ServerPlace {
   readonly hostname: string;
   readonly port: number;
   readonly ca?: string | Buffer | undefined;
-  /** Without a sign of life, and without anything to do. */
-  readonly timeoutMs: number;
+  readonly deadlines: Deadlines;
 }
 
 export interface Question {
@@ -42,32 +42,49 @@ interface Job {
 const READ_SIZE = 64 << 10;
 /** A connection is not used in the last moment before the server closes it. */
 const KEPT_MARGIN_MS = 1000;
+/** Without anything to do. */
+const KEPT_MS = 30_000;
 
 export class PlainConnection {
   private readonly socket: Socket;
+  private readonly deadlines: Deadlines;
   private readonly onFree: () => void;
+  private isConnected = false;
   private job: Job | undefined;
   private large: LargeBody | undefined;
   private failure: Error | undefined;
   private hasAnswered = false;
   private hasHeard = false;
+  /** A deadline has passed. */
+  private isLate = false;
   private usableUntilMs = Number.POSITIVE_INFINITY;
 
-  /** `onFree` is called when it can be asked again, and `onClose` when it never can. */
-  constructor(place: ServerPlace, onFree: () => void, onClose: () => void) {
+  /** `onFree` is called when it can be asked again, and `onClose` when it never can, and why if a deadline passed. */
+  constructor(place: ServerPlace, onFree: () => void, onClose: (lateness: Error | undefined) => void) {
     this.onFree = onFree;
+    this.deadlines = place.deadlines;
     this.socket = open(place, (bytes) => this.receive(bytes));
-    this.socket.setTimeout(place.timeoutMs, () => {
-      this.destroy(this.job && new Error(`no sign of life for ${place.timeoutMs} ms`));
+    this.socket.setTimeout(place.deadlines.connectTimeoutMs, () => this.destroy(this.job && this.lateness()));
+    this.socket.once(place.isSecure ? "secureConnect" : "connect", () => {
+      this.isConnected = true;
+      this.socket.setTimeout(place.deadlines.answerTimeoutMs);
     });
     this.socket.on("error", (cause) => {
       this.failure ??= cause;
     });
     this.socket.on("end", () => this.socket.destroy());
     this.socket.on("close", () => {
-      this.fail(this.failure ?? new Error("the connection was closed"));
-      onClose();
+      const error = this.failure ?? new Error("the connection was closed");
+      this.fail(error);
+      onClose(this.isLate ? error : undefined);
     });
+  }
+
+  private lateness(): Error {
+    const { connectTimeoutMs, answerTimeoutMs, idleTimeoutMs } = this.deadlines;
+    this.isLate = true;
+    if (!this.isConnected) return timedOut("no connection", connectTimeoutMs);
+    return this.hasHeard ? timedOut("no more of the answer", idleTimeoutMs) : timedOut("no answer", answerTimeoutMs);
   }
 
   /** Whether the server still waits for a request, as far as it has told. */
@@ -84,6 +101,7 @@ export class PlainConnection {
       // It may have ended since it was handed out.
       if (socket.destroyed) return this.fail(this.failure ?? new Error("the connection was closed"));
       if (this.hasAnswered) socket.ref();
+      if (this.isConnected) socket.setTimeout(this.deadlines.answerTimeoutMs);
       if (body === undefined || body.length === 0) socket.write(head, "latin1");
       else {
         socket.cork();
@@ -106,7 +124,10 @@ export class PlainConnection {
     }
     try {
       const state = job.reader.take(bytes);
-      if (state === "more") return true;
+      if (state === "more") {
+        this.waitForMore();
+        return true;
+      }
       const { reader } = job;
       this.job = undefined;
       if (state === "large") return this.receiveLarge(job, reader.head!);
@@ -117,6 +138,11 @@ export class PlainConnection {
       this.destroy(error as Error);
       return false;
     }
+  }
+
+  private waitForMore(): void {
+    const { idleTimeoutMs } = this.deadlines;
+    if (this.socket.timeout !== idleTimeoutMs) this.socket.setTimeout(idleTimeoutMs);
   }
 
   private receiveLarge({ reader, resolve }: Job, head: AnswerHead): boolean {
@@ -134,6 +160,7 @@ export class PlainConnection {
     // What was still to be sent has been answered already.
     if (keptMs === 0 || this.socket.writableLength > 0) return this.destroy();
     if (keptMs !== undefined) this.usableUntilMs = performance.now() + keptMs - KEPT_MARGIN_MS;
+    this.socket.setTimeout(KEPT_MS);
     this.socket.unref();
     this.onFree();
   }
@@ -144,7 +171,7 @@ export class PlainConnection {
     this.large = undefined;
     large?.fail(error);
     if (job === undefined) return;
-    const isStale = this.hasAnswered && !this.hasHeard && !(error instanceof UnfamiliarAnswer);
+    const isStale = this.hasAnswered && !this.hasHeard && !this.isLate && !(error instanceof UnfamiliarAnswer);
     job.reject(isStale ? new StaleConnection(error.message, { cause: error }) : error);
   }
 
@@ -155,10 +182,7 @@ export class PlainConnection {
 }
 
 /** What is received lies in one buffer that is used again and again. */
-function open(
-  { isSecure, hostname, port, ca, timeoutMs: _ }: ServerPlace,
-  receive: (bytes: Buffer) => boolean,
-): Socket {
+function open({ isSecure, hostname, port, ca }: ServerPlace, receive: (bytes: Buffer) => boolean): Socket {
   const buffer = Buffer.allocUnsafeSlow(READ_SIZE);
   const onread = { buffer, callback: (size: number) => receive(buffer.subarray(0, size)) };
   const options = { host: hostname, port, noDelay: true, onread };

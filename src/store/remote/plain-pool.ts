@@ -1,6 +1,11 @@
 /** Connections to one server that are kept for the next question. Those without a question keep no program alive. */
 import { type Answer, PlainConnection, type Question, type ServerPlace, StaleConnection } from "./plain-connection.ts";
 
+interface Waiting {
+  readonly resolve: (connection: PlainConnection) => void;
+  readonly reject: (error: Error) => void;
+}
+
 export class PlainPool {
   private readonly place: ServerPlace;
   private readonly countMax: number;
@@ -8,7 +13,7 @@ export class PlainPool {
   /** Those without a question, the one that was used last at the end. */
   private idle: PlainConnection[] = [];
   /** Who waits for a connection, in the order in which they came. */
-  private readonly waiting: ((connection: PlainConnection) => void)[] = [];
+  private waiting: Waiting[] = [];
 
   constructor(place: ServerPlace, countMax: number) {
     this.place = place;
@@ -41,14 +46,14 @@ export class PlainPool {
   }
 
   private nextFree(): Promise<PlainConnection> {
-    return new Promise((resolve) => this.waiting.push(resolve));
+    return new Promise((resolve, reject) => this.waiting.push({ resolve, reject }));
   }
 
   private open(): PlainConnection {
     const connection: PlainConnection = new PlainConnection(
       this.place,
       () => this.handOn(connection),
-      () => this.forget(connection),
+      (lateness) => this.forget(connection, lateness),
     );
     this.all.add(connection);
     return connection;
@@ -57,14 +62,20 @@ export class PlainPool {
   private handOn(connection: PlainConnection): void {
     const next = this.waiting.shift();
     if (next === undefined) this.idle.push(connection);
-    else next(connection);
+    else next.resolve(connection);
   }
 
-  private forget(connection: PlainConnection): void {
+  private forget(connection: PlainConnection, lateness: Error | undefined): void {
     this.all.delete(connection);
     const at = this.idle.indexOf(connection);
     if (at >= 0) this.idle.splice(at, 1);
-    this.waiting.shift()?.(this.open());
+    if (lateness === undefined) this.waiting.shift()?.resolve(this.open());
+    else {
+      // One after the other, they would wait as long each.
+      const { waiting } = this;
+      this.waiting = [];
+      for (const { reject } of waiting) reject(lateness);
+    }
   }
 
   /** Ends all connections; what is under way fails. Whoever asks later gets new ones. */

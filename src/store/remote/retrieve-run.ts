@@ -12,6 +12,7 @@ import { MediaType } from "../wire/protocol.ts";
 import { RecordReader, type WireRecord } from "../wire/record-reader.ts";
 import { Attempts } from "./attempts.ts";
 import { Channel } from "./channel.ts";
+import { timedOut } from "./deadlines.ts";
 import { receivedPieces } from "./late-data.ts";
 import type { Link } from "./link.ts";
 
@@ -139,7 +140,8 @@ export class RetrieveRun {
     this.unsent = "";
     void channel.write(this.asked.map((address) => `${formatAddress(address)}\n`).join(""));
     if (this.isFed) channel.end();
-    const timer = setTimeout(() => channel.destroy(), this.link.timeoutMs);
+    const { answerTimeoutMs } = this.link.deadlines;
+    const timer = setTimeout(() => channel.destroy(timedOut("no answer", answerTimeoutMs)), answerTimeoutMs);
     const response = await channel.reply.finally(() => clearTimeout(timer));
     this.reader = new RecordReader(receivedPieces(this.link, response));
     return this.reader;

@@ -12,6 +12,7 @@ import { formatReferenceHead, formatStoreHead, RECORD_SEPARATOR, type RecordStam
 import { MediaType } from "../wire/protocol.ts";
 import { Attempts } from "./attempts.ts";
 import { Channel } from "./channel.ts";
+import { timedOut } from "./deadlines.ts";
 import type { Link } from "./link.ts";
 import { checkBulk } from "./request-check.ts";
 
@@ -81,8 +82,8 @@ export class StoreRun {
   }
 
   async *answers(): AsyncGenerator<StoreAnswer> {
-    const { timeoutMs } = this.parts.link;
-    const watch = setInterval(() => this.judgeSilence(), timeoutMs / 4);
+    const { answerTimeoutMs } = this.parts.link.deadlines;
+    const watch = setInterval(() => this.judgeSilence(answerTimeoutMs), answerTimeoutMs / 4);
     const work = Promise.all([this.feed(), this.transmit()]);
     try {
       for (;;) {
@@ -265,8 +266,10 @@ export class StoreRun {
   }
 
   /** Where nothing is waited for, nothing has to come. */
-  private judgeSilence(): void {
+  private judgeSilence(answerTimeoutMs: number): void {
     if (this.sent.length === 0 && !this.isFed) return;
-    if (performance.now() - this.heardMs > this.parts.link.timeoutMs) this.channel?.destroy();
+    if (performance.now() - this.heardMs > answerTimeoutMs) {
+      this.channel?.destroy(timedOut("no answer", answerTimeoutMs));
+    }
   }
 }
