@@ -50,14 +50,14 @@ export class Snapshot implements Disposable {
     }
   }
 
-  /** Absent where the timeline is not of the catalogue's last commit, unless that does not matter. */
+  /** Absent where the timeline is not of the catalogue's last commit; on the last try that is damage. */
   private static async openWith(
     disk: Disk,
     folder: string,
     settings: ArchiveSettings,
     number: number,
     options: ArchiveOptions,
-    takesAny: boolean,
+    isLastTry: boolean,
   ): Promise<Snapshot | undefined> {
     const paths = archivePaths(folder);
     if (number === 0) {
@@ -74,15 +74,24 @@ export class Snapshot implements Disposable {
       }
       await loadForSegments(catalogue);
       const { timeline: timelineNumber, timelineCommit } = catalogue.state;
-      if (timelineCommit > 0 && takesAny) requireTimeline(disk, paths.timeline(timelineNumber));
+      if (timelineCommit > 0 && isLastTry) requireTimeline(disk, paths.timeline(timelineNumber));
       // A writer commits the timeline first, and may be long, or killed, before the catalogue follows.
-      const wanted = { cacheBytes: options.cacheBytes, generation: timelineCommit };
-      const timeline = openTimeline(disk, paths.timeline(timelineNumber), wanted);
-      // It may have been written again in between; then the catalogue is about to say so. Before the first, both are empty.
-      const { generation, visits } = timeline.info;
-      const belongs = generation === timelineCommit || (timelineCommit === 0 && visits === 0);
-      if (belongs || takesAny) return new Snapshot(disk, folder, settings, store, catalogue, timeline);
+      const generation = timelineCommit === 0 ? undefined : timelineCommit;
+      const timeline = openTimeline(disk, paths.timeline(timelineNumber), {
+        cacheBytes: options.cacheBytes,
+        generation,
+      });
+      // Two commits later the file does not know it any more; then the catalogue names another one by now. Before the first,
+      // both are empty.
+      const { since, visits } = timeline.info;
+      const belongs = timelineCommit === 0 ? visits === 0 : since <= timelineCommit;
+      if (belongs) return new Snapshot(disk, folder, settings, store, catalogue, timeline);
       timeline[Symbol.dispose]();
+      if (isLastTry) {
+        const file = paths.timeline(timelineNumber);
+        const message = `${file}: the timeline is as of commit ${since}, the catalogue of ${timelineCommit}`;
+        throw new ArchiveError("HT_CORRUPT", `${message}; \`holotype rebuild\` makes both again`, { file });
+      }
       store[Symbol.dispose]();
       return undefined;
     } catch (error) {

@@ -45,20 +45,10 @@ export class Commits implements Disposable {
     this.changesMax = changesMax;
     const { timeline, timelineCommit } = catalogue.state;
     // A timeline that is ahead knows of what the catalogue does not: it goes back, and hears of it again.
-    this.timeline = TimelineWriter.open(disk, paths.timeline(timeline), { generation: timelineCommit });
-    const { generation } = this.timeline;
-    if (generation < timelineCommit) throw this.outdated(generation);
-    // One that was written again by somebody who was cut off then has a later number.
-    if (timelineCommit > 0 && generation > timelineCommit) catalogue.commit(generation);
-  }
-
-  private outdated(generation: number): ArchiveError {
-    const { paths, catalogue } = this.parts;
-    this.timeline[Symbol.dispose]();
-    const { timeline, timelineCommit } = catalogue.state;
-    const file = paths.timeline(timeline);
-    const message = `${file}: the timeline is as of commit ${generation}, the catalogue of ${timelineCommit}`;
-    return new ArchiveError("HT_CORRUPT", `${message}; \`holotype rebuild\` makes both again`, { file });
+    const generation = timelineCommit === 0 ? undefined : timelineCommit;
+    this.timeline = openTimeline(disk, paths.timeline(timeline), generation);
+    // One that was written again by somebody who was cut off then, or mended, has a later number.
+    if (timelineCommit > 0 && this.timeline.generation > timelineCommit) catalogue.commit(this.timeline.generation);
   }
 
   get hasFailed(): boolean {
@@ -148,5 +138,15 @@ export class Commits implements Disposable {
 
   [Symbol.dispose](): void {
     this.timeline[Symbol.dispose]();
+  }
+}
+
+/** HT_CORRUPT, and nothing is touched, where the timeline does not know the commit that the catalogue names. */
+function openTimeline(disk: Disk, path: string, generation: number | undefined): TimelineWriter {
+  try {
+    return TimelineWriter.open(disk, path, { generation });
+  } catch (error) {
+    if (!(error instanceof ArchiveError) || error.code !== "HT_CORRUPT") throw error;
+    throw new ArchiveError("HT_CORRUPT", `${error.message}; \`holotype rebuild\` makes it again`, error.place, error);
   }
 }
