@@ -5,6 +5,7 @@ import type { Disk } from "../../disk/index.ts";
 import { type OrderedStore, openRowsToRead } from "../../rows/index.ts";
 import { openTimeline, type TimelineSnapshot } from "../../temporal/index.ts";
 import { CatalogueView } from "../catalogue/catalogue-view.ts";
+import { checkJournal } from "../journal/journal.ts";
 import {
   type ArchiveSettings,
   archivePaths,
@@ -31,7 +32,21 @@ export class Snapshot implements Disposable {
   readonly shelf: RecordShelf;
   readonly locator: Locator;
   readonly reader: CaptureReader;
+  private readonly disk: Disk;
+  private readonly journalPath: string;
   private readonly store: OrderedStore;
+
+  /** For everybody who answers from it: HT_CORRUPT where the journal is not what it was. */
+  static async openSound(disk: Disk, folder: string, options: ArchiveOptions = {}): Promise<Snapshot> {
+    const snapshot = await Snapshot.open(disk, folder, options);
+    try {
+      snapshot.checkJournal();
+      return snapshot;
+    } catch (error) {
+      snapshot[Symbol.dispose]();
+      throw error;
+    }
+  }
 
   /** HT_NOT_FOUND where there is no archive. */
   static async open(disk: Disk, folder: string, options: ArchiveOptions = {}): Promise<Snapshot> {
@@ -109,12 +124,21 @@ export class Snapshot implements Disposable {
     timeline: TimelineSnapshot,
   ) {
     this.settings = settings;
+    this.disk = disk;
+    this.journalPath = archivePaths(folder).journal;
     this.store = store;
     this.catalogue = catalogue;
     this.timeline = timeline;
     this.shelf = new RecordShelf(disk, archivePaths(folder).segments, (number) => catalogue.segment(number));
     this.locator = new Locator(disk, folder, catalogue, this.shelf);
     this.reader = new CaptureReader(catalogue, this.shelf, this.locator);
+  }
+
+  /** HT_CORRUPT where the journal is not what it was: then nobody can say what was removed. */
+  checkJournal(): void {
+    const { journal } = this.settings;
+    const known = [...(journal === undefined ? [] : [journal]), ...this.catalogue.journalEnds];
+    checkJournal(this.disk, this.journalPath, known);
   }
 
   /** Whether two of them are of one commit. */
