@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { Archive, examineArchive } from "../archive/index.ts";
+import { type ArchiveTotals, examineArchive } from "../archive/index.ts";
 import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import { ARCHIVE_OPTION, archiveFolder, requireWords } from "./archive-option.ts";
 import { type Command, parseCount } from "./command.ts";
@@ -25,7 +25,11 @@ the catalogue has. With --scrub every record is read, and every digest computed 
     requireWords(doctor, args, 0);
     const [json, folder, threads] = [args.flag("json"), archiveFolder(args), args.text("threads")];
     const line = new StageLine();
+    let totals: ArchiveTotals | undefined;
     const options = {
+      onTotals: (found: ArchiveTotals) => {
+        totals = found;
+      },
       scrub: args.flag("scrub"),
       threads: threads === undefined ? availableParallelism() : parseCount("threads", threads, 1, THREADS_MAX),
       onProgress: (stage: string, done: number, total: number) => line.update({ stage, done, total, saved: 0 }),
@@ -37,8 +41,7 @@ the catalogue has. With --scrub every record is read, and every digest computed 
       writeStandardOutput(`${json ? JSON.stringify(finding) : `${finding.code} ${finding.message}`}\n`);
     }
     line.clear();
-    await using archive = await Archive.open(nodeDisk, folder);
-    const { captures, contents, segments, segmentBytes, adopted } = await archive.totals();
+    const { captures, contents, segments, segmentBytes, adopted } = totals!;
     const summary = { archive: folder, captures, contents, segments, segmentBytes, adopted, findings };
     const counts = `${formatCount(captures, "capture")} of ${formatCount(contents, "content")}`;
     const files = `${formatSize(segmentBytes)} in ${formatCount(segments, "segment")}`;

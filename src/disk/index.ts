@@ -7,5 +7,6 @@ export { refuseCutLmdb } from "./lmdb-file.ts";
 export { nodeDisk } from "./node-disk.ts";
 export { partialPath } from "./partial-name.ts";
 export * from "./scratch-folder.ts";
+export * from "./slots.ts";
 export * from "./standard-streams.ts";
 export { userKey } from "./user-key.ts";

@@ -64,6 +64,31 @@ test.each([1, 3])(
   },
 );
 
+test("nor while somebody writes, or after who wrote was killed", () => {
+  const disk = new ForgetfulDisk();
+  using store = openRows(disk, FOLDER);
+  for (let n = 1; n <= 4; n++) {
+    store.commit(new Map([[`key ${n}`, Buffer.from("value")]]));
+    using file = disk.open(FILE, "read");
+    const whole = Buffer.alloc(file.size());
+    file.read(whole, 0);
+    for (let at = 0; at < 2048; at += 5) {
+      const left = new ForgetfulDisk();
+      left.makeFolder(FOLDER);
+      const bytes = Buffer.from(whole);
+      bytes[at]! ^= 0x40;
+      put(left, bytes);
+      expect(countRows(left), `byte ${at}`).toBe(n);
+      // The next writer mends the slot, and goes on from the same commit.
+      {
+        using writer = openRows(left, FOLDER);
+        writer.commit(new Map([["later", Buffer.from("value")]]));
+      }
+      expect(countRows(left), `byte ${at}`).toBe(n + 1);
+    }
+  }
+});
+
 test("the same holds for a copy", () => {
   const { disk } = filled(3);
   {

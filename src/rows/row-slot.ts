@@ -1,13 +1,13 @@
 /** A slot: the runs that a catalogue consists of as of one commit. Obeys docs/format/catalogue.md. */
 import { crc32 } from "node:zlib";
 import { ArchiveError } from "../base/index.ts";
+import { type SlotFormat, Slots } from "../disk/index.ts";
 import { damagedRows } from "./row-damage.ts";
 import type { RunPlace } from "./row-run.ts";
 
-export const SLOT_COUNT = 2;
 export const SLOT_SIZE = 1024;
-/** Behind the slots. */
-export const RUNS_AT = SLOT_COUNT * SLOT_SIZE;
+/** After the slots. */
+export const RUNS_AT = Slots.dataStart({ sizeBytes: SLOT_SIZE });
 const MAGIC = "HTCR";
 const VERSION = 1;
 const RUN_SIZE = 24;
@@ -24,7 +24,7 @@ export interface Slot {
   readonly runs: readonly RunPlace[];
 }
 
-export function encodeSlot({ generation, end, runs }: Slot): Buffer {
+function encodeSlot({ generation, end, runs }: Slot): Buffer {
   const bytes = Buffer.alloc(SLOT_SIZE);
   bytes.write(MAGIC, 0, "latin1");
   bytes.writeUInt16BE(VERSION, 4);
@@ -44,8 +44,8 @@ export function encodeSlot({ generation, end, runs }: Slot): Buffer {
  * Absent where the bytes do not hold; HT_FORMAT_TOO_NEW where they do, and are of a newer version; HT_CORRUPT where they do,
  * and cannot be so.
  */
-export function decodeSlot(bytes: Buffer, path: string): Slot | undefined {
-  if (bytes.length < SLOT_SIZE || bytes.toString("latin1", 0, 4) !== MAGIC) return undefined;
+function decodeSlot(bytes: Buffer, path: string): Slot | undefined {
+  if (bytes.toString("latin1", 0, 4) !== MAGIC) return undefined;
   if (bytes.readUInt32BE(SLOT_SIZE - 4) !== crc32(bytes.subarray(0, SLOT_SIZE - 4))) return undefined;
   if (bytes.readUInt16BE(4) > VERSION) {
     throw new ArchiveError("HT_FORMAT_TOO_NEW", `${path}: a catalogue of a newer Holotype`, { file: path });
@@ -60,6 +60,8 @@ export function decodeSlot(bytes: Buffer, path: string): Slot | undefined {
   if (!isInOrder(slot)) throw damagedRows(path, "is damaged");
   return slot;
 }
+
+export const SLOT_FORMAT: SlotFormat<Slot> = { sizeBytes: SLOT_SIZE, encode: encodeSlot, decode: decodeSlot };
 
 /** Runs lie one behind the other, behind the slots and before the end. */
 function isInOrder({ end, runs }: Slot): boolean {

@@ -131,8 +131,8 @@ test(`has what was committed, whatever ended who wrote; seed ${SEED}`, () => {
 
 test("can be opened after a power cut in its first commit, and one before that while it was made", () => {
   const fates = ["drop", "tear", "keep"] as const;
-  for (let first = 1; first <= 6; first++) {
-    for (let second = 1; second <= 8; second++) {
+  for (let first = 1; first <= 9; first++) {
+    for (let second = 1; second <= 12; second++) {
       for (const [i, data] of fates.entries()) {
         let disk = new ForgetfulDisk({ stopAt: first });
         for (const faults of [{ stopAt: second }, {}]) {

@@ -110,13 +110,17 @@ test("refuses a file that was cut off, or in which a byte has changed, and says 
     using reader = openRowsToRead(disk, FOLDER);
     return [...reader.view().range("", "~")].length;
   };
-  // Of the slots only one counts; what is behind them counts to the last byte.
-  for (let at = 2 * 1024; at < size; at += 7) {
+  // Of the slots and the copy of the newer one two are enough; what follows them counts to the last byte.
+  for (let at = 3 * 1024; at < size; at += 7) {
     file.write(Buffer.of(whole[at]! ^ 0x40), at);
     expect(readAll, `byte ${at}`).toThrow(refused);
     file.write(whole.subarray(at, at + 1), at);
   }
   expect(readAll()).toBe(300);
-  file.truncate(size - 1);
-  expect(readAll).toThrow(refused);
+  for (const left of [size - 1, 3 * 1024, 2048, 2047, 1024, 100, 0]) {
+    file.truncate(left);
+    expect(readAll, `${left} bytes`).toThrow(refused);
+    expect(() => openRows(disk, FOLDER), `${left} bytes`).toThrow(refused);
+    expect(disk.stat(FILE)!.sizeBytes).toBe(left);
+  }
 });

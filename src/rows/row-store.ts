@@ -1,11 +1,12 @@
 /**
  * The catalogue in one file that only grows: each commit appends a run of rows in order, and then says in one of two slots
  * which runs count. So a reader finds what one commit left, whatever the writer does meanwhile, and a crash leaves the
- * commit before. Runs of like size become one as they add up. Obeys docs/format/catalogue.md.
+ * commit before. Runs of like size become one as they add up. The file gets its name when it has its slots: one without
+ * any is damaged, never new. Obeys docs/format/catalogue.md.
  */
 import { join } from "node:path";
 import { ArchiveError, invariant } from "../base/index.ts";
-import type { Disk, DiskFile } from "../disk/index.ts";
+import { createDurably, type Disk, type DiskFile, removeLeftovers, Slots } from "../disk/index.ts";
 import { BlockCache } from "./block-cache.ts";
 import { hashKey, KeyFilter } from "./key-filter.ts";
 import type { OrderedStore, Pair, StoreView } from "./ordered-store.ts";
@@ -13,7 +14,7 @@ import { KEY_SIZE_MAX, type Row, VALUE_SIZE_MAX } from "./row-block.ts";
 import { damagedRows } from "./row-damage.ts";
 import { mergeRows } from "./row-merge.ts";
 import { Run, RunWriter } from "./row-run.ts";
-import { decodeSlot, encodeSlot, RUNS_AT, RUNS_MAX, SLOT_COUNT, SLOT_SIZE, type Slot } from "./row-slot.ts";
+import { RUNS_AT, RUNS_MAX, SLOT_FORMAT, SLOT_SIZE, type Slot } from "./row-slot.ts";
 
 const NAME = "catalogue.rows";
 /** So many runs are searched without becoming fewer. */
@@ -23,7 +24,6 @@ const SMALL_BYTES = 1 << 20;
 const LOOSE_RATIO = 1.25;
 const LOWEST = "";
 const HIGHEST = "\xff".repeat(64);
-const NOTHING: Slot = { generation: 0, end: RUNS_AT, runs: [] };
 
 /** A run, and what is known of its keys if this process has written it. */
 interface OpenRun {
@@ -76,19 +76,20 @@ function isPair(row: Row): row is Pair {
 class RowStore implements OrderedStore {
   private readonly disk: Disk;
   private readonly file: DiskFile;
+  private readonly slots: Slots<Slot>;
   private slot: Slot;
   private open: readonly OpenRun[];
   private readonly cache = new BlockCache();
   private readonly runsEnough: number;
-  /** Not where the other slot leads to what an earlier commit left. */
-  private isSettled = true;
   private failure: { readonly error: unknown } | undefined;
 
-  constructor(disk: Disk, file: DiskFile, runsEnough: number) {
+  constructor(disk: Disk, file: DiskFile, mode: "read" | "update", runsEnough: number) {
     this.disk = disk;
     this.file = file;
     this.runsEnough = runsEnough;
-    this.slot = readSlot(file);
+    this.slots = new Slots(file, SLOT_FORMAT);
+    const slot = readSlot(file, this.slots);
+    this.slot = mode === "read" ? slot : this.slots.settle(slot);
     this.open = this.slot.runs.map((place) => ({ run: new Run(file, place, this.cache), filter: undefined }));
   }
 
@@ -117,8 +118,9 @@ class RowStore implements OrderedStore {
     const rows = (function* () {
       for (const key of keys) yield { key, value: changes.get(key) };
     })();
-    const added = this.write(this.slot.end, rows, keys.length, this.open.length === 0);
-    let [next, end] = added === undefined ? [this.open, this.slot.end] : [[...this.open, added], added.run.place.end];
+    const start = this.slots.startAfter(this.slot);
+    const added = this.write(start, rows, keys.length, this.open.length === 0);
+    let [next, end] = added === undefined ? [this.open, start] : [[...this.open, added], added.run.place.end];
     const from = firstToMerge(next.map(({ run }) => run.size));
     if (next.length > this.runsEnough && from < next.length - 1) {
       const runs = next.slice(from).map(({ run }) => run);
@@ -129,10 +131,9 @@ class RowStore implements OrderedStore {
     }
     invariant(next.length <= RUNS_MAX, "more runs than a slot has room for");
     const slot = { generation: this.slot.generation + 1, end, runs: next.map(({ run }) => run.place) };
-    writeSlot(this.file, slot);
+    this.slots.commit(slot, this.slot);
     this.slot = slot;
     this.open = next;
-    this.isSettled = false;
   }
 
   /** Writes a run; absent where there is nothing to write. What was removed need not be said where nothing is before it. */
@@ -152,7 +153,7 @@ class RowStore implements OrderedStore {
     const sizes = this.open.map(({ run }) => run.size);
     // With what commits left that did not come to their end.
     const used = this.file.size() - RUNS_AT;
-    return used < SMALL_BYTES ? used > Math.max(0, ...sizes) : used > LOOSE_RATIO * Math.max(...sizes);
+    return used < SMALL_BYTES ? used > SLOT_SIZE + Math.max(0, ...sizes) : used > LOOSE_RATIO * Math.max(...sizes);
   }
 
   copyTo(folder: string): void {
@@ -162,33 +163,12 @@ class RowStore implements OrderedStore {
     for (const { key, value } of this.view().range(LOWEST, HIGHEST)) writer.add(key, value);
     const place = writer.finish();
     const runs = place === undefined ? [] : [place];
-    // Both slots lead to it, and all at once: nobody opens it before it gets its name.
-    for (const more of [1, 2]) {
-      const generation = this.slot.generation + more;
-      file.write(encodeSlot({ generation, end: place?.end ?? RUNS_AT, runs }), slotAt(generation));
-    }
+    new Slots(file, SLOT_FORMAT).begin({ generation: this.slot.generation + 1, end: place?.end ?? RUNS_AT, runs });
     file.sync();
   }
 
-  /** Says in the other slot too what counts: then neither of them can rot and leave an earlier commit to be believed. */
-  private settle(): void {
-    if (this.isSettled || this.failure !== undefined) return;
-    const generation = this.slot.generation + 1;
-    try {
-      this.file.write(encodeSlot({ ...this.slot, generation }), slotAt(generation));
-      this.file.sync();
-    } catch (error) {
-      // What was committed is as durable as before.
-      if (!(error instanceof ArchiveError)) throw error;
-    }
-  }
-
   [Symbol.dispose](): void {
-    try {
-      this.settle();
-    } finally {
-      this.file.close();
-    }
+    this.file.close();
   }
 }
 
@@ -209,52 +189,31 @@ function firstToMerge(sizes: readonly number[]): number {
   return first;
 }
 
-function slotAt(generation: number): number {
-  return (generation % SLOT_COUNT) * SLOT_SIZE;
-}
-
-/** Runs are durable before a slot leads to them, and the slot when this returns. */
-function writeSlot(file: DiskFile, slot: Slot): void {
-  file.sync();
-  file.write(encodeSlot(slot), slotAt(slot.generation));
-  file.sync();
-}
-
-function readSlot(file: DiskFile): Slot {
-  const bytes = Buffer.alloc(RUNS_AT);
-  file.read(bytes, 0);
-  let last: Slot | undefined;
-  for (let i = 0; i < SLOT_COUNT; i++) {
-    const slot = decodeSlot(bytes.subarray(i * SLOT_SIZE, (i + 1) * SLOT_SIZE), file.path);
-    if (slot !== undefined && slot.generation >= (last?.generation ?? 0)) last = slot;
-  }
-  const size = file.size();
-  // Who began it did not come to its first commit: so there was nothing in it.
-  if ((last?.generation ?? 0) === 0 && size <= RUNS_AT) return NOTHING;
-  if (last === undefined || size < last.end)
-    throw damagedRows(file.path, last === undefined ? "is damaged" : "was cut off");
+function readSlot(file: DiskFile, slots: Slots<Slot>): Slot {
+  const { commits, isLost } = slots.read();
+  const [last] = commits;
+  if (last === undefined || isLost) throw damagedRows(file.path, last === undefined ? "is damaged" : "lost a commit");
+  if (file.size() < last.end) throw damagedRows(file.path, "was cut off");
   return last;
 }
 
-/** Makes it durable, together with its name, that there is nothing in the file. */
-function begin(disk: Disk, folder: string, file: DiskFile): void {
-  const slots = Buffer.alloc(RUNS_AT);
-  encodeSlot(NOTHING).copy(slots);
-  file.write(slots, 0);
-  file.sync();
-  disk.syncFolder(folder);
+/** Makes the file with nothing in it. */
+function create(disk: Disk, folder: string, path: string): void {
+  disk.makeFolder(folder);
+  removeLeftovers(disk, folder);
+  createDurably(disk, path, (output) => {
+    for (const generation of [0, 1]) output.write(SLOT_FORMAT.encode({ generation, end: RUNS_AT, runs: [] }));
+  });
 }
 
 /** Opens the catalogue in the folder, and makes it where there is none. Only one may have it open so. */
 export function openRows(disk: Disk, folder: string, runsEnough = RUNS_ENOUGH): OrderedStore {
   const path = join(folder, NAME);
-  const isThere = disk.stat(path) !== undefined;
-  if (!isThere) disk.makeFolder(folder);
-  return openStore(disk.open(path, isThere ? "update" : "create"), (file) => {
+  if (disk.stat(path) === undefined) create(disk, folder, path);
+  return openStore(disk.open(path, "update"), (file) => {
     // What is read may not be durable yet, and things are about to be removed that only the commit before needs.
-    if (isThere) file.sync();
-    if (readSlot(file).generation === 0) begin(disk, folder, file);
-    return new RowStore(disk, file, runsEnough);
+    file.sync();
+    return new RowStore(disk, file, "update", runsEnough);
   });
 }
 
@@ -262,7 +221,7 @@ export function openRows(disk: Disk, folder: string, runsEnough = RUNS_ENOUGH): 
 export function openRowsToRead(disk: Disk, folder: string): OrderedStore {
   const path = join(folder, NAME);
   if (disk.stat(path) === undefined) throw damagedRows(folder, "is not there");
-  return openStore(disk.open(path, "read"), (file) => new RowStore(disk, file, RUNS_ENOUGH));
+  return openStore(disk.open(path, "read"), (file) => new RowStore(disk, file, "read", RUNS_ENOUGH));
 }
 
 function openStore(file: DiskFile, open: (file: DiskFile) => OrderedStore): OrderedStore {

@@ -39,7 +39,7 @@ class PageCheck {
 
   *run(root: Root): Generator<TimelineFinding> {
     for (const offset of this.pages.brokenSlots()) {
-      const message = "a root does not hold: its commit was cut off, or it was damaged and the one before is shown";
+      const message = "a root is damaged; its copy, or the other root, is used instead, and the next writer repairs it";
       yield this.finding({ offset }, message);
     }
     yield* this.page(root.root, { low: "", high: undefined, start: BEGINNING, end: FOREVER });

@@ -23,7 +23,7 @@ export function createEmpty(disk: Disk, path: string, settings: Settings, cacheB
   const empty = builder.finish(0);
   const root = pages.appendLeaf(empty, { lastChange: 0, alive: 0, changes: NO_CHANGES });
   const totals = { keys: 0, entries: 0, visits: 0, copies: 0, live: empty.bytes.length };
-  return { pages, root: { ...totals, pageSize, digestSize, generation: 1, root, end: pages.size } };
+  return { pages, root: { ...totals, pageSize, digestSize, generation: 1, since: 1, root, end: pages.size } };
 }
 
 /** A partial file with all pages in use of another. */
@@ -74,15 +74,19 @@ export function discard(disk: Disk, pages: PageFile): void {
   disk.remove(pages.file.path);
 }
 
-/** A partial file takes the place of the one that is there, whole and durable, as the commit of the given number. */
-export function putInPlace(disk: Disk, path: string, { pages, root }: Filed, generation: number): Filed {
-  const next = { ...root, generation };
+/** A partial file takes the place of the one that is there, whole and durable, and says what that said in its last commit. */
+export function putInPlace(
+  disk: Disk,
+  path: string,
+  { pages, root }: Filed,
+  { generation, since }: Pick<Root, "generation" | "since">,
+): Filed {
   try {
-    pages.commit(next);
+    const last = pages.begin({ ...root, generation: generation + 1, since });
     pages.close();
     disk.rename(pages.file.path, path);
     disk.syncFolder(dirname(path));
-    return { pages: pages.reopen(disk, path), root: next };
+    return { pages: pages.reopen(disk, path, last), root: last };
   } catch (error) {
     discard(disk, pages);
     throw error;

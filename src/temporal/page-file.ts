@@ -1,18 +1,18 @@
 /**
  * The file of a timeline: pages, appended and never changed, and two slots in front of which the newer one says where
- * the root is. A commit appends pages, makes them durable, writes the older slot and makes that durable. Whoever has
- * found a root can go on reading from it for as long as the file is open, whatever is committed meanwhile.
+ * the root is. Whoever has found a root can go on reading from it for as long as the file is open, whatever is committed
+ * meanwhile. Obeys docs/format/timeline.md.
  */
 import { crc32 } from "node:zlib";
 import { ArchiveError, invariant } from "../base/index.ts";
-import type { Disk, DiskFile } from "../disk/index.ts";
+import { type Disk, type DiskFile, Slots } from "../disk/index.ts";
 import { Leaf } from "./leaf.ts";
 import { decodeNode, type Node, type PageRef, type PageSummary } from "./node.ts";
-import { decodeSlot, encodeSlot, type Root, SLOT_COUNT, SLOT_SIZE } from "./slot.ts";
+import { type Root, SLOT_FORMAT } from "./slot.ts";
 
 /** Before each page: its length and its CRC-32. */
 const PAGE_HEAD_SIZE = 8;
-const DATA_START = SLOT_COUNT * SLOT_SIZE;
+const DATA_START = Slots.dataStart(SLOT_FORMAT);
 const BUFFER_SIZE = 1 << 20;
 /** Memory that a leaf with its keys, and a node, take, in bytes of theirs; and what any page takes beside its bytes. */
 const LEAF_COST = 3;
@@ -21,7 +21,10 @@ const PAGE_COST = 512;
 
 export class PageFile {
   readonly file: DiskFile;
+  private readonly slots: Slots<Root>;
   private readonly cache: PageCache;
+  /** The commit that the next one follows; absent for who only reads, and in a file that has none yet. */
+  private last: Root | undefined;
   /** Pages taken from the file, for who counts them. */
   pagesRead = 0;
   private end: number;
@@ -41,65 +44,69 @@ export class PageFile {
 
   private constructor(file: DiskFile, end: number, cache: number | PageCache) {
     this.file = file;
+    this.slots = new Slots(file, SLOT_FORMAT);
     this.end = end;
     this.cache = typeof cache === "number" ? new PageCache(cache) : cache;
   }
 
   /** The same file under another name, with the pages that are in memory; this one is closed. */
-  reopen(disk: Disk, path: string): PageFile {
-    return new PageFile(disk.open(path, "update"), this.end, this.cache);
-  }
-
-  private readSlots(): { readonly root: Root | undefined; readonly isBroken: boolean }[] {
-    const bytes = Buffer.alloc(DATA_START);
-    this.file.read(bytes, 0);
-    return Array.from({ length: SLOT_COUNT }, (_, i) => {
-      const slot = bytes.subarray(i * SLOT_SIZE, (i + 1) * SLOT_SIZE);
-      const root = decodeSlot(slot, this.file.path);
-      return { root, isBroken: root === undefined && slot.some((byte) => byte !== 0) };
-    });
+  reopen(disk: Disk, path: string, last: Root): PageFile {
+    const pages = new PageFile(disk.open(path, "update"), this.end, this.cache);
+    pages.follow(last);
+    return pages;
   }
 
   /** Where slots are that do not hold: a commit was cut off in the middle of them, or they were damaged. */
-  brokenSlots(): number[] {
+  brokenSlots(): readonly number[] {
     // Another process may be in the middle of writing one; then it holds the next time.
-    const slots = this.readSlots().some(({ isBroken }) => isBroken) ? this.readSlots() : [];
-    return slots.flatMap(({ isBroken }, i) => (isBroken ? [i * SLOT_SIZE] : []));
+    return this.slots.read().broken.length === 0 ? [] : this.slots.read().broken;
   }
 
   /**
-   * The newer of the two slots that hold; where the commit that is asked for is still in the older one, that. Throws where
-   * neither holds, or where the file is shorter than it was then.
+   * The last commit; where one is wanted that is not the last and still known, that, or the one that says the same. Throws
+   * where the last commit, or the wanted one, is later than all that are known, and where the file is shorter than it was.
    */
-  readRoot(generation?: number): Root {
-    const roots = this.readSlots().flatMap(({ root }) => root ?? []);
-    const newest = roots.sort((one, other) => other.generation - one.generation)[0];
-    const { path } = this.file;
-    if (newest === undefined) {
-      throw new ArchiveError("HT_CORRUPT", `${path}: not a timeline, or both of its roots are damaged`, { file: path });
-    }
-    const asked = roots.find((root) => root.generation === generation) ?? newest;
+  readRoot(wanted?: number): Root {
+    const { commits, isLost } = this.slots.read();
+    const [newest] = commits;
+    if (newest === undefined) throw this.damaged("not a timeline, or both of its roots are damaged");
+    if (isLost) throw this.damaged(`the commit after ${newest.generation} is damaged`);
+    if (wanted !== undefined && newest.generation < wanted)
+      throw this.damaged(`the timeline is as of commit ${newest.generation}, and was as of ${wanted}`);
+    const asked = commits.find((root) => isAsOf(root, wanted)) ?? newest;
     const size = this.file.size();
     if (asked.end <= size) return asked;
-    throw new ArchiveError("HT_CORRUPT", `${path}:${size}: cut off: ${asked.end} bytes were committed`, {
-      file: path,
-      offset: size,
-    });
+    throw this.damaged(`cut off: ${asked.end} bytes were committed`, size);
   }
 
-  /** What lies behind this commit belongs to none, nor does a slot that was cut off, or tells of a later one. */
-  clearBehind({ end, generation }: Root): void {
+  private damaged(what: string, offset?: number): ArchiveError {
+    const { path: file } = this.file;
+    const where = offset === undefined ? file : `${file}:${offset}`;
+    return new ArchiveError("HT_CORRUPT", `${where}: ${what}`, { file, offset });
+  }
+
+  /** Goes on from this commit, which was read: what lies after it belongs to none. The same commit, by its last number. */
+  continueFrom(root: Root): Root {
     invariant(this.buffered === 0, "pages are waiting");
-    const isLater = (root: Root | undefined) => root !== undefined && root.generation > generation;
+    const last = this.settle(root);
+    if (this.file.size() > last.end) this.file.truncate(last.end);
+    this.follow(last);
+    return last;
+  }
+
+  private settle(root: Root): Root {
     try {
-      for (const [i, { root, isBroken }] of this.readSlots().entries())
-        if (isBroken || isLater(root)) this.file.write(Buffer.alloc(SLOT_SIZE), i * SLOT_SIZE);
+      return this.slots.settle(root);
     } catch (error) {
-      // It does no harm, and it is the one that the next commit writes.
+      // It does no harm, and the next commit writes that slot.
       if (!(error instanceof ArchiveError)) throw error;
+      return root;
     }
-    if (this.file.size() > end) this.file.truncate(end);
-    this.end = end;
+  }
+
+  private follow(last: Root): void {
+    this.last = last;
+    this.end = this.slots.startAfter(last);
   }
 
   /** Bytes of the file, with those that wait to be written. */
@@ -151,10 +158,18 @@ export class PageFile {
 
   /** Durable when it returns. */
   commit(root: Root): void {
+    invariant(this.last !== undefined, "a commit that follows none");
     this.flush();
+    this.slots.commit(root, this.last);
+    this.follow(root);
+  }
+
+  /** The first commit of a file that has no name yet: the same commit, by its last number. Durable when it returns. */
+  begin(root: Root): Root {
+    this.flush();
+    const last = this.slots.begin(root);
     this.file.sync();
-    this.file.write(encodeSlot(root), (root.generation % SLOT_COUNT) * SLOT_SIZE);
-    this.file.sync();
+    return last;
   }
 
   /** A leaf that is in memory. */
@@ -216,6 +231,11 @@ export class PageFile {
   close(): void {
     this.file.close();
   }
+}
+
+/** Whether a root says what the commit of this number did. */
+export function isAsOf({ since, generation }: Pick<Root, "since" | "generation">, wanted: number | undefined): boolean {
+  return wanted === undefined || (since <= wanted && wanted <= generation);
 }
 
 interface CachedPage {

@@ -1,10 +1,10 @@
 /** A slot: the root of a timeline as of one commit, and what the timeline is. Obeys docs/format/timeline.md. */
 import { crc32 } from "node:zlib";
 import { ArchiveError } from "../base/index.ts";
+import type { SlotFormat } from "../disk/index.ts";
 import type { PageKind, PageRef } from "./node.ts";
 
-export const SLOT_COUNT = 2;
-export const SLOT_SIZE = 512;
+const SLOT_SIZE = 512;
 const MAGIC = "HTTL";
 const VERSION = 1;
 const KINDS: readonly PageKind[] = ["leaf", "keys", "times"];
@@ -27,6 +27,8 @@ export interface Settings {
 export interface Root extends Totals, Settings {
   /** Counts the commits. */
   readonly generation: number;
+  /** The commit that brought what is in it; those since then wrote the same to another file, or to the other slot. */
+  readonly since: number;
   readonly root: PageRef;
   /** Where the pages of this commit end. */
   readonly end: number;
@@ -38,7 +40,7 @@ export interface Root extends Totals, Settings {
 
 const NUMBERS = ["generation", "end", "live", "keys", "entries", "visits", "pageSize", "digestSize", "copies"] as const;
 
-export function encodeSlot(root: Root): Buffer {
+function encodeSlot(root: Root): Buffer {
   const bytes = Buffer.alloc(SLOT_SIZE);
   bytes.write(MAGIC, 0, "latin1");
   bytes.writeUInt32BE(VERSION, 4);
@@ -49,7 +51,7 @@ export function encodeSlot(root: Root): Buffer {
   }
   const { kind, offset, length, lastChange, alive, changes } = root.root;
   const { scale, first, bits } = changes;
-  for (const value of [KINDS.indexOf(kind), offset, length, lastChange, alive, scale, first, bits]) {
+  for (const value of [KINDS.indexOf(kind), offset, length, lastChange, alive, scale, first, bits, root.since]) {
     bytes.writeDoubleBE(value, at);
     at += 8;
   }
@@ -58,19 +60,23 @@ export function encodeSlot(root: Root): Buffer {
 }
 
 /** Absent where the bytes do not hold; HT_FORMAT_TOO_NEW where they do, and are of a newer version. */
-export function decodeSlot(bytes: Buffer, path: string): Root | undefined {
+function decodeSlot(bytes: Buffer, path: string): Root | undefined {
   if (bytes.toString("latin1", 0, 4) !== MAGIC) return undefined;
   if (bytes.readUInt32BE(SLOT_SIZE - 4) !== crc32(bytes.subarray(0, SLOT_SIZE - 4))) return undefined;
   if (bytes.readUInt32BE(4) > VERSION) {
     throw new ArchiveError("HT_FORMAT_TOO_NEW", `${path}: a timeline of a newer Holotype`, { file: path });
   }
-  const values = Array.from({ length: NUMBERS.length + 8 }, (_, i) => asWhole(bytes.readDoubleBE(8 + 8 * i)));
-  const numbers = Object.fromEntries(NUMBERS.map((name, i) => [name, values[i]!])) as Omit<Root, "root">;
+  const values = Array.from({ length: NUMBERS.length + 9 }, (_, i) => asWhole(bytes.readDoubleBE(8 + 8 * i)));
+  const numbers = Object.fromEntries(NUMBERS.map((name, i) => [name, values[i]!])) as Omit<Root, "root" | "since">;
   const [kind = 0, offset = 0, length = 0, lastChange = 0, alive = 0] = values.slice(NUMBERS.length);
-  const [scale = 0, first = 0, bits = 0] = values.slice(NUMBERS.length + 5);
+  const [scale = 0, first = 0, bits = 0, since = 0] = values.slice(NUMBERS.length + 5);
   const changes = { scale, first, bits };
-  return { ...numbers, root: { kind: KINDS[kind]!, offset, length, lastChange, alive, changes } };
+  const root = { kind: KINDS[kind]!, offset, length, lastChange, alive, changes };
+  // Slots that were written before this was have zeros there.
+  return { ...numbers, since: since === 0 ? numbers.generation : since, root };
 }
+
+export const SLOT_FORMAT: SlotFormat<Root> = { sizeBytes: SLOT_SIZE, encode: encodeSlot, decode: decodeSlot };
 
 /**
  * The same number as V8 keeps whole ones. What is reckoned with one that was read as a double is a double too, and then

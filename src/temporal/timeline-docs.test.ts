@@ -4,7 +4,7 @@ import { ForgetfulDisk } from "../testing/forgetful-disk.ts";
 import { openTimeline, TimelineWriter } from "./index.ts";
 
 const page = readFileSync(new URL("../../docs/format/timeline.md", import.meta.url), "utf8");
-const SIZE = 1094;
+const SIZE = 1606;
 
 function exampleBytes(): Buffer {
   const bytes = Buffer.alloc(SIZE);
@@ -32,7 +32,7 @@ describe("the example in docs/format/timeline.md", () => {
     });
     expect(snapshot.info.root).toMatchObject({
       kind: "leaf",
-      offset: 1038,
+      offset: 1550,
       length: 48,
       lastChange: 1061,
       alive: 1,

@@ -8,7 +8,7 @@ import { applyVisits } from "./apply.ts";
 import { applyChanges } from "./apply-past.ts";
 import { VisitBatch } from "./batch.ts";
 import { copyPages, createEmpty, putInPlace } from "./copy.ts";
-import type { PageFile } from "./page-file.ts";
+import { isAsOf, type PageFile } from "./page-file.ts";
 import { hasManyCopies, layAnew } from "./relay.ts";
 import { compareVisits, type Visit } from "./run.ts";
 import type { Root } from "./slot.ts";
@@ -69,7 +69,8 @@ export class TimelineWriter implements Disposable {
 
   /**
    * Opens the timeline in the folder, and makes it where there is none. HT_LOCKED where another writer is there. Where the
-   * commit that is wanted is the one before the last, it goes on from that, and the last one is forgotten.
+   * commit that is wanted is the one before the last, it goes on from that, and the last one is forgotten. HT_CORRUPT, and
+   * nothing is touched, where the wanted one is not known.
    */
   static open(disk: Disk, folder: string, options: OpenOptions = {}): TimelineWriter {
     disk.makeFolder(folder);
@@ -91,8 +92,9 @@ export class TimelineWriter implements Disposable {
     this.lock = lock;
     this.pages = openFile(disk, folder, "update", options.cacheBytes);
     try {
-      this.root = this.pages.readRoot(options.generation);
-      this.pages.clearBehind(this.root);
+      const root = this.pages.readRoot(options.generation);
+      if (!isAsOf(root, options.generation)) throw notKept(this.pages.file.path, root, options.generation!);
+      this.root = this.pages.continueFrom(root);
       this.waiting = new VisitBatch(this.root.digestSize);
     } catch (error) {
       this.pages.close();
@@ -160,7 +162,7 @@ export class TimelineWriter implements Disposable {
 
   /**
    * All that was inserted or removed since the last commit is so durably when this returns. When it throws, none of it is,
-   * or, where it was the last sync that failed, all of it: `snapshot` shows which. It can be done again in any case.
+   * or, where it was the last write or sync that failed, all of it: `snapshot` shows which. It can be done again in any case.
    */
   commit(): Root {
     this.commitAlone();
@@ -172,7 +174,8 @@ export class TimelineWriter implements Disposable {
   commitAlone(): Root {
     if (this.waiting.length > 0) this.workIn();
     if (this.ahead === undefined) return this.root;
-    const next = { ...this.ahead, generation: this.root.generation + 1, end: this.pages.size };
+    const generation = this.root.generation + 1;
+    const next = { ...this.ahead, generation, since: generation, end: this.pages.size };
     try {
       // A file that was renamed by somebody who was cut off then could still lose its name, and with it this commit.
       if (!this.isNamed) this.disk.syncFolder(this.folder);
@@ -229,8 +232,7 @@ export class TimelineWriter implements Disposable {
     this.ahead = undefined;
     this.closeUnlessLent(this.pages);
     this.pages = openFile(this.disk, this.folder, "update", this.options.cacheBytes);
-    this.root = this.pages.readRoot();
-    this.pages.clearBehind(this.root);
+    this.root = this.pages.continueFrom(this.pages.readRoot());
   }
 
   /**
@@ -247,7 +249,7 @@ export class TimelineWriter implements Disposable {
       const partial = isScattered
         ? layAnew(this.disk, path, old, cacheBytes)
         : copyPages(this.disk, path, old, cacheBytes);
-      const { pages, root } = putInPlace(this.disk, path, partial, this.root.generation + 1);
+      const { pages, root } = putInPlace(this.disk, path, partial, this.root);
       this.closeUnlessLent(this.pages);
       this.pages = pages;
       this.root = root;
@@ -292,6 +294,10 @@ export class TimelineWriter implements Disposable {
   }
 }
 
+function notKept(file: string, { since }: Root, wanted: number): ArchiveError {
+  return new ArchiveError("HT_CORRUPT", `${file}: the timeline is as of commit ${since}, not of ${wanted}`, { file });
+}
+
 function create(disk: Disk, folder: string, options: TimelineOptions): void {
   const { pageSize = PAGE_SIZE_DEFAULT, digestSize = DIGEST_SIZE_DEFAULT } = options;
   if (!Number.isInteger(pageSize) || pageSize < 256 || pageSize > 1 << 20) {
@@ -301,7 +307,8 @@ function create(disk: Disk, folder: string, options: TimelineOptions): void {
     throw new ArchiveError("HT_USAGE", `digests of ${digestSize} bytes`);
   }
   const path = join(folder, FILE_NAME);
-  putInPlace(disk, path, createEmpty(disk, path, { pageSize, digestSize }, 0), 2).pages.close();
+  const empty = createEmpty(disk, path, { pageSize, digestSize }, 0);
+  putInPlace(disk, path, empty, { generation: 0, since: 1 }).pages.close();
 }
 
 const NOTHING = Buffer.alloc(0);

@@ -55,11 +55,11 @@ describe("a damaged timeline", () => {
       using snapshot = openTimeline(withBytes(damaged), "/timeline");
       const findings = [...snapshot.check()];
       if (findings.length > 0) found++;
-      // A root that is damaged is not believed; the commit before it is shown, and that is told.
-      const model = models.find(({ visitCount }) => visitCount === snapshot.info.visits)!;
-      if (model !== models[0]) expect(findings, `byte ${at}`).not.toEqual([]);
+      // A root that is damaged is not believed; its copy is, and the damage is reported.
+      if (at < 1024) expect(findings, `byte ${at}`).not.toEqual([]);
+      expect(snapshot.info.visits, `byte ${at}`).toBe(models[0]!.visitCount);
       try {
-        await expectSame(snapshot, model, { ...questions, findings });
+        await expectSame(snapshot, models[0]!, { ...questions, findings });
       } catch (error) {
         expect(error, `byte ${at}`).toMatchObject({ code: "HT_CORRUPT" });
         expect(findings.length).toBeGreaterThan(0);
@@ -67,6 +67,52 @@ describe("a damaged timeline", () => {
     }
     expect(found).toBeGreaterThan(bytes.length / 4);
   }, 20_000);
+
+  it.each(["its first commit", "a later one"])(
+    "loses no commit to the next writer when a root is damaged: %s",
+    async (which) => {
+      const disk = new ForgetfulDisk();
+      const model = new TimelineModel();
+      {
+        using writer = TimelineWriter.open(disk, "/timeline", OPTIONS);
+        for (let commit = 0; commit < (which === "a later one" ? 3 : 1); commit++) {
+          const visit = { key: "org,site)/", time: commit, digest: "AB"[commit % 2]! };
+          await put(writer, visit);
+          model.add(visit);
+          writer.commit();
+        }
+      }
+      using file = disk.open(FILE, "read");
+      const bytes = Buffer.alloc(file.size());
+      file.read(bytes, 0);
+      const late = { key: "org,site)/late", time: 100, digest: "A" };
+      const after = model.copy();
+      after.add(late);
+      for (let at = 0; at < 1024; at += 9) {
+        const damaged = Buffer.from(bytes);
+        damaged[at]! ^= 1 << (at % 8);
+        const left = withBytes(damaged);
+        {
+          using writer = TimelineWriter.open(left, "/timeline");
+          await put(writer, late);
+          writer.commit();
+        }
+        using snapshot = openTimeline(left, "/timeline");
+        await expectSame(snapshot, after, { times: [1, 100], findings: [...snapshot.check()] });
+        expect([...snapshot.check()], `byte ${at}`).toEqual([]);
+      }
+      // With its copy, nothing is left to say what the last commit was: nobody goes on from the one before.
+      const last = Math.max(...[0, 512].map((at) => bytes.readDoubleBE(at + 8)));
+      const copy = bytes.lastIndexOf("HTTL");
+      const damaged = Buffer.from(bytes);
+      for (const at of [(last % 2) * 512 + 20, copy + 20]) damaged[at]! ^= 1;
+      const left = withBytes(damaged);
+      const corrupt = expect.objectContaining({ code: "HT_CORRUPT" });
+      expect(() => openTimeline(left, "/timeline")).toThrow(corrupt);
+      expect(() => TimelineWriter.open(left, "/timeline")).toThrow(corrupt);
+      expect(left.stat(FILE)!.sizeBytes).toBe(bytes.length);
+    },
+  );
 
   it("is told when it is cut anywhere, or is no timeline at all", async () => {
     const { bytes } = await build();
@@ -99,6 +145,8 @@ describe("a damaged timeline", () => {
     const { crc32 } = await import("node:zlib");
     let [pages, found] = [0, 0];
     for (let at = 1024; at < bytes.length; ) {
+      // The copy of a slot.
+      if (bytes.toString("latin1", at, at + 4) === "HTTL") at += 512;
       const length = bytes.readUInt32BE(at);
       for (let inside = 0; inside < length; inside += 3) {
         const damaged = Buffer.from(bytes);

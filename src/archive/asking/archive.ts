@@ -43,9 +43,9 @@ export class Archive implements AsyncDisposable {
   private readonly options: ArchiveOptions;
   private shared: Shared;
 
-  /** HT_NOT_FOUND where there is no archive. */
+  /** HT_NOT_FOUND where there is no archive, HT_CORRUPT where it is not what it was. */
   static async open(disk: Disk, folder: string, options: ArchiveOptions = {}): Promise<Archive> {
-    return new Archive(disk, folder, options, await Snapshot.open(disk, folder, options));
+    return new Archive(disk, folder, options, await Snapshot.openSound(disk, folder, options));
   }
 
   private constructor(disk: Disk, folder: string, options: ArchiveOptions, snapshot: Snapshot) {
@@ -61,7 +61,7 @@ export class Archive implements AsyncDisposable {
 
   /** Questions from here on are answered as of the last commit. Whether that is another one than before. */
   async refresh(): Promise<boolean> {
-    const snapshot = await Snapshot.open(this.disk, this.folder, this.options);
+    const snapshot = await Snapshot.openSound(this.disk, this.folder, this.options);
     if (snapshot.isAsOf(this.shared.snapshot)) {
       snapshot[Symbol.dispose]();
       return false;

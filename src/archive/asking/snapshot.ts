@@ -5,6 +5,7 @@ import type { Disk } from "../../disk/index.ts";
 import { type OrderedStore, openRowsToRead } from "../../rows/index.ts";
 import { openTimeline, type TimelineSnapshot } from "../../temporal/index.ts";
 import { CatalogueView } from "../catalogue/catalogue-view.ts";
+import { checkJournal } from "../journal/journal.ts";
 import {
   type ArchiveSettings,
   archivePaths,
@@ -31,7 +32,21 @@ export class Snapshot implements Disposable {
   readonly shelf: RecordShelf;
   readonly locator: Locator;
   readonly reader: CaptureReader;
+  private readonly disk: Disk;
+  private readonly journalPath: string;
   private readonly store: OrderedStore;
+
+  /** For everybody who answers from it: HT_CORRUPT where the journal is not what it was. */
+  static async openSound(disk: Disk, folder: string, options: ArchiveOptions = {}): Promise<Snapshot> {
+    const snapshot = await Snapshot.open(disk, folder, options);
+    try {
+      snapshot.checkJournal();
+      return snapshot;
+    } catch (error) {
+      snapshot[Symbol.dispose]();
+      throw error;
+    }
+  }
 
   /** HT_NOT_FOUND where there is no archive. */
   static async open(disk: Disk, folder: string, options: ArchiveOptions = {}): Promise<Snapshot> {
@@ -50,14 +65,14 @@ export class Snapshot implements Disposable {
     }
   }
 
-  /** Absent where the timeline is not of the catalogue's last commit, unless that does not matter. */
+  /** Absent where the timeline is not of the catalogue's last commit; on the last try that is damage. */
   private static async openWith(
     disk: Disk,
     folder: string,
     settings: ArchiveSettings,
     number: number,
     options: ArchiveOptions,
-    takesAny: boolean,
+    isLastTry: boolean,
   ): Promise<Snapshot | undefined> {
     const paths = archivePaths(folder);
     if (number === 0) {
@@ -74,15 +89,24 @@ export class Snapshot implements Disposable {
       }
       await loadForSegments(catalogue);
       const { timeline: timelineNumber, timelineCommit } = catalogue.state;
-      if (timelineCommit > 0 && takesAny) requireTimeline(disk, paths.timeline(timelineNumber));
+      if (timelineCommit > 0 && isLastTry) requireTimeline(disk, paths.timeline(timelineNumber));
       // A writer commits the timeline first, and may be long, or killed, before the catalogue follows.
-      const wanted = { cacheBytes: options.cacheBytes, generation: timelineCommit };
-      const timeline = openTimeline(disk, paths.timeline(timelineNumber), wanted);
-      // It may have been written again in between; then the catalogue is about to say so. Before the first, both are empty.
-      const { generation, visits } = timeline.info;
-      const belongs = generation === timelineCommit || (timelineCommit === 0 && visits === 0);
-      if (belongs || takesAny) return new Snapshot(disk, folder, settings, store, catalogue, timeline);
+      const generation = timelineCommit === 0 ? undefined : timelineCommit;
+      const timeline = openTimeline(disk, paths.timeline(timelineNumber), {
+        cacheBytes: options.cacheBytes,
+        generation,
+      });
+      // Two commits later the file does not know it any more; then the catalogue names another one by now. Before the first,
+      // both are empty.
+      const { since, visits } = timeline.info;
+      const belongs = timelineCommit === 0 ? visits === 0 : since <= timelineCommit;
+      if (belongs) return new Snapshot(disk, folder, settings, store, catalogue, timeline);
       timeline[Symbol.dispose]();
+      if (isLastTry) {
+        const file = paths.timeline(timelineNumber);
+        const message = `${file}: the timeline is as of commit ${since}, the catalogue of ${timelineCommit}`;
+        throw new ArchiveError("HT_CORRUPT", `${message}; \`holotype rebuild\` makes both again`, { file });
+      }
       store[Symbol.dispose]();
       return undefined;
     } catch (error) {
@@ -100,12 +124,21 @@ export class Snapshot implements Disposable {
     timeline: TimelineSnapshot,
   ) {
     this.settings = settings;
+    this.disk = disk;
+    this.journalPath = archivePaths(folder).journal;
     this.store = store;
     this.catalogue = catalogue;
     this.timeline = timeline;
     this.shelf = new RecordShelf(disk, archivePaths(folder).segments, (number) => catalogue.segment(number));
     this.locator = new Locator(disk, folder, catalogue, this.shelf);
     this.reader = new CaptureReader(catalogue, this.shelf, this.locator);
+  }
+
+  /** HT_CORRUPT where the journal is not what it was: then nobody can say what was removed. */
+  checkJournal(): void {
+    const { journal } = this.settings;
+    const known = [...(journal === undefined ? [] : [journal]), ...this.catalogue.journalEnds];
+    checkJournal(this.disk, this.journalPath, known);
   }
 
   /** Whether two of them are of one commit. */

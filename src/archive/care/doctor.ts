@@ -7,6 +7,7 @@ import type { Disk } from "../../disk/index.ts";
 import { damageOf, type RecordFacts, runTask } from "../../pipeline/index.ts";
 import { FactsFeed } from "../adding/facts-feed.ts";
 import { type ArchiveOptions, Snapshot } from "../asking/snapshot.ts";
+import { type ArchiveTotals, archiveTotals } from "../asking/stats.ts";
 import { archiveKey, markIn, urlKeyOf } from "../catalogue/capture-key.ts";
 import { DIGEST_HALF } from "../catalogue/capture-row.ts";
 import { Table } from "../catalogue/catalogue-keys.ts";
@@ -14,7 +15,6 @@ import type { CatalogueView, FoundCapture } from "../catalogue/catalogue-view.ts
 import { isPending } from "../catalogue/visit-class.ts";
 import { markOf } from "../entering/own-row.ts";
 import { visitIdentity } from "../entering/visit-changes.ts";
-import { readJournal } from "../journal/journal.ts";
 import { archivePaths } from "../segments/archive-folder.ts";
 import { adoptedInput, segmentInput, segmentPath, statAdopted } from "../segments/segments.ts";
 
@@ -30,6 +30,8 @@ export interface DoctorFinding {
 export interface DoctorOptions extends ArchiveOptions {
   readonly scrub?: boolean | undefined;
   readonly threads?: number | undefined;
+  /** What the archive holds by its catalogue, at the end. */
+  readonly onTotals?: ((totals: ArchiveTotals) => void) | undefined;
   readonly onProgress?: ((stage: string, done: number, total: number) => void) | undefined;
 }
 
@@ -47,6 +49,7 @@ export async function* examineArchive(
     yield* doctor.captures();
     yield* doctor.timeline();
     yield* doctor.scrub(scrubbed);
+    options.onTotals?.(archiveTotals(archive));
     if (!doctor.isOvertaken) return;
   }
   // What a compaction carried elsewhere meanwhile is read there.
@@ -93,11 +96,7 @@ class Doctor {
 
   *journal(): Generator<DoctorFinding> {
     try {
-      let count = 0;
-      for (const _ of readJournal(this.disk, this.paths.journal)) count++;
-      const { journal } = this.archive.catalogue.state;
-      if (count < journal)
-        yield { code: "HT_CORRUPT", message: `the journal has ${count} entries, and had ${journal}` };
+      this.archive.checkJournal();
     } catch (error) {
       if (!(error instanceof ArchiveError)) throw error;
       yield { code: error.code, message: error.message, file: error.place.file };

@@ -172,7 +172,7 @@ it("refuses entries of its journal that it does not know, and changes nothing", 
     [{}, "HT_CORRUPT"],
   ] as const) {
     const disk = await filled();
-    appendJournal(disk, archivePaths(FOLDER).journal, [entry as unknown as JournalEntry]);
+    appendJournal(disk, archivePaths(FOLDER).journal, { entries: 0 }, [entry as unknown as JournalEntry]);
     expect(() => openWriter(disk)).toThrow(expect.objectContaining({ code }));
     await expect(rebuild(disk)).rejects.toMatchObject({ code });
     await using archive = await openReader(disk);

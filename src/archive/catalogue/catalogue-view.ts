@@ -56,6 +56,13 @@ export interface SourceRow {
   readonly addedMs: number;
 }
 
+/** How far a journal reaches. */
+export interface JournalEnd {
+  readonly entries: number;
+  /** Of the last entry; eight digits in hex. Absent where an earlier version counted the entries. */
+  readonly checksum?: string | undefined;
+}
+
 export interface CatalogueState {
   readonly format: 5;
   /** Which timeline belongs to it, and which commit of that. */
@@ -63,6 +70,8 @@ export interface CatalogueState {
   readonly timelineCommit: number;
   /** How many entries of the journal are in it. */
   readonly journal: number;
+  /** How far the journal reached then; absent where an earlier version wrote it. */
+  readonly journalEnd?: JournalEnd | undefined;
   readonly captures: number;
   readonly contents: number;
   /** Revisits whose originals are not there. */
@@ -143,6 +152,12 @@ export class CatalogueView {
   get state(): CatalogueState {
     this.read ??= this.readState();
     return this.read;
+  }
+
+  /** How far the journal has to reach, as far as this knows. */
+  get journalEnds(): readonly JournalEnd[] {
+    const { journal, journalEnd } = this.state;
+    return [{ entries: journal }, ...(journalEnd === undefined ? [] : [journalEnd])];
   }
 
   protected readState(): CatalogueState {

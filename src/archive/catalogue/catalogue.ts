@@ -16,6 +16,7 @@ import {
   CatalogueView,
   encodePointer,
   halvesIn,
+  type JournalEnd,
   pointerKey,
   type SegmentRow,
   type SourceRow,
@@ -60,7 +61,7 @@ export class Catalogue extends CatalogueView {
     this.changes.put(key, value);
   }
 
-  count(more: Partial<Record<Exclude<keyof CatalogueState, "format">, number>>): void {
+  count(more: Partial<Record<Exclude<keyof CatalogueState, "format" | "journalEnd">, number>>): void {
     for (const name of Object.keys(more) as (keyof typeof more)[]) this.counts[name] += more[name] ?? 0;
   }
 
@@ -185,6 +186,10 @@ export class Catalogue extends CatalogueView {
 
   reserveSources(last: number): void {
     this.counts.lastSource = Math.max(this.counts.lastSource, last);
+  }
+
+  setJournalEnd(end: JournalEnd): void {
+    this.counts.journalEnd = end;
   }
 
   setUnfinished(isUnfinished: boolean): void {

@@ -165,7 +165,9 @@ export class ArchiveCore implements Disposable {
   private catchUp(): void {
     const { catalogue, disk, paths } = this;
     const isKnown = catalogue.state.timelineCommit > 0;
-    mendJournal(disk, paths.journal, isKnown ? catalogue.state.journal : this.known?.journal);
+    const inCatalogue = isKnown ? catalogue.journalEnds : (this.known?.journalEnds ?? []);
+    const inSettings = this.settings.journal === undefined ? [] : [this.settings.journal];
+    this.commits.followJournal(mendJournal(disk, paths.journal, [...inSettings, ...inCatalogue]));
     // A catalogue without any commit may have been lost, and one that is unfinished does not know all segments: then
     // nothing says that what it does not know was never acknowledged.
     const isAfresh = catalogue.state.timelineCommit === 0 || catalogue.state.unfinished > 0;

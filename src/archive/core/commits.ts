@@ -1,16 +1,17 @@
 /**
  * The commits of one who writes an archive. Order of each: records durable in their segment, what the journal has to say,
- * the timeline, the catalogue. After a failure nothing is committed any more: a second sync of what a first one lost would
+ * how far it reaches in archive.json, the timeline, the catalogue. After a failure nothing is committed any more: a second sync of what a first one lost would
  * call it durable. Who opens the archive again finds what is there.
  */
 import { ArchiveError, type Clock, formatIso } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import { TimelineWriter } from "../../temporal/index.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
+import type { JournalEnd } from "../catalogue/catalogue-view.ts";
 import type { Indexer } from "../entering/indexer.ts";
 import { appendJournal, type JournalEntry, type RemovedCapture } from "../journal/journal.ts";
 import type { ActiveSegment } from "../segments/active-segment.ts";
-import type { ArchivePaths } from "../segments/archive-folder.ts";
+import { type ArchivePaths, type ArchiveSettings, noteJournal } from "../segments/archive-folder.ts";
 import { applyJournal } from "./apply-journal.ts";
 
 /** A commit is made when this much was written since the last one, or this many rows have changed. */
@@ -20,6 +21,7 @@ const COMMIT_CHANGES = 100_000;
 export interface CommitParts {
   readonly disk: Disk;
   readonly paths: ArchivePaths;
+  readonly settings: ArchiveSettings;
   readonly catalogue: Catalogue;
   readonly indexer: Indexer;
   readonly segment: ActiveSegment;
@@ -36,6 +38,9 @@ export class Commits implements Disposable {
   /** Timeline or catalogue may already lead to what was written since. */
   private isTelling = false;
   private failure: { readonly error: unknown } | undefined;
+  /** How far the journal reaches, and how far archive.json says that it does. */
+  private journalEnd: JournalEnd = { entries: 0 };
+  private notedEnd: JournalEnd | undefined;
   /** Captures that have come back, and of which the journal does not say so yet. */
   private readmitted: RemovedCapture[] = [];
 
@@ -43,26 +48,23 @@ export class Commits implements Disposable {
     const { disk, paths, catalogue } = parts;
     this.parts = parts;
     this.changesMax = changesMax;
+    this.notedEnd = parts.settings.journal;
     const { timeline, timelineCommit } = catalogue.state;
     // A timeline that is ahead knows of what the catalogue does not: it goes back, and hears of it again.
-    this.timeline = TimelineWriter.open(disk, paths.timeline(timeline), { generation: timelineCommit });
-    const { generation } = this.timeline;
-    if (generation < timelineCommit) throw this.outdated(generation);
-    // One that was written again by somebody who was cut off then has a later number.
-    if (timelineCommit > 0 && generation > timelineCommit) catalogue.commit(generation);
-  }
-
-  private outdated(generation: number): ArchiveError {
-    const { paths, catalogue } = this.parts;
-    this.timeline[Symbol.dispose]();
-    const { timeline, timelineCommit } = catalogue.state;
-    const file = paths.timeline(timeline);
-    const message = `${file}: the timeline is as of commit ${generation}, the catalogue of ${timelineCommit}`;
-    return new ArchiveError("HT_CORRUPT", `${message}; \`holotype rebuild\` makes both again`, { file });
+    const generation = timelineCommit === 0 ? undefined : timelineCommit;
+    this.timeline = openTimeline(disk, paths.timeline(timeline), generation);
+    // One that was written again by somebody who was cut off then, or mended, has a later number.
+    if (timelineCommit > 0 && this.timeline.generation > timelineCommit) catalogue.commit(this.timeline.generation);
   }
 
   get hasFailed(): boolean {
     return this.failure !== undefined;
+  }
+
+  /** The journal was found to reach so far. */
+  followJournal(end: JournalEnd): void {
+    this.journalEnd = end;
+    this.parts.catalogue.setJournalEnd(end);
   }
 
   /** From here on, what is written to the segment is new. */
@@ -83,6 +85,7 @@ export class Commits implements Disposable {
       const { segment, indexer, catalogue } = this.parts;
       segment.sync();
       this.noteReadmitted();
+      this.noteEnd();
       this.isTelling = true;
       indexer.settle(this.timeline);
       const { positions } = segment;
@@ -107,14 +110,24 @@ export class Commits implements Disposable {
     const { disk, paths, catalogue, clock } = this.parts;
     const captures = this.readmitted.splice(0);
     if (captures.length === 0) return;
-    appendJournal(disk, paths.journal, [{ kind: "readmit", time: formatIso(clock.now()), captures }]);
+    const entry = { kind: "readmit", time: formatIso(clock.now()), captures } as const;
+    this.followJournal(appendJournal(disk, paths.journal, this.journalEnd, [entry]));
     catalogue.count({ journal: 1 });
+  }
+
+  /** Nothing that the journal says is acknowledged before archive.json knows how far it reaches. */
+  private noteEnd(): void {
+    const { disk, paths } = this.parts;
+    const { entries, checksum = "00000000" } = this.journalEnd;
+    if (this.notedEnd?.entries === entries && this.notedEnd.checksum === checksum) return;
+    this.notedEnd = { entries, checksum };
+    noteJournal(disk, paths, this.notedEnd);
   }
 
   /** Durable before it has any effect. What was written by halves is cut off by who opens the archive next. */
   journal(...entries: readonly JournalEntry[]): void {
     const { disk, paths, catalogue, indexer } = this.parts;
-    this.guard(() => appendJournal(disk, paths.journal, entries));
+    this.guard(() => this.followJournal(appendJournal(disk, paths.journal, this.journalEnd, entries)));
     applyJournal(catalogue, indexer, entries);
   }
 
@@ -148,5 +161,15 @@ export class Commits implements Disposable {
 
   [Symbol.dispose](): void {
     this.timeline[Symbol.dispose]();
+  }
+}
+
+/** HT_CORRUPT, and nothing is touched, where the timeline does not know the commit that the catalogue names. */
+function openTimeline(disk: Disk, path: string, generation: number | undefined): TimelineWriter {
+  try {
+    return TimelineWriter.open(disk, path, { generation });
+  } catch (error) {
+    if (!(error instanceof ArchiveError) || error.code !== "HT_CORRUPT") throw error;
+    throw new ArchiveError("HT_CORRUPT", `${error.message}; \`holotype rebuild\` makes it again`, error.place, error);
   }
 }

@@ -3,13 +3,13 @@ import { ArchiveError } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import type { StoreView } from "../../rows/index.ts";
 import { openRowsToRead } from "../../rows/index.ts";
-import { CatalogueView } from "../catalogue/catalogue-view.ts";
+import { CatalogueView, type JournalEnd } from "../catalogue/catalogue-view.ts";
 import { type ArchivePaths, lastCatalogue } from "../segments/archive-folder.ts";
 
 export interface KnownBefore {
   readonly captures: number;
-  /** Entries of the journal that are in it. */
-  readonly journal: number;
+  /** How far the journal has to reach. */
+  readonly journalEnds: readonly JournalEnd[];
   /** How long each segment of our own was, by its number. */
   readonly ends: ReadonlyMap<number, number>;
 }
@@ -34,9 +34,9 @@ export function knownBefore(disk: Disk, paths: ArchivePaths): KnownBefore | unde
 function knownIn(view: StoreView): KnownBefore | undefined {
   const catalogue = new CatalogueView(view);
   catalogue.refuseNewer();
-  const { captures, journal, unfinished } = catalogue.state;
+  const { captures, unfinished } = catalogue.state;
   if (unfinished > 0) return undefined;
   const ends = new Map<number, number>();
   for (const { number, row } of catalogue.segments()) if (row.adopted === undefined) ends.set(number, row.end);
-  return { captures, journal, ends };
+  return { captures, journalEnds: catalogue.journalEnds, ends };
 }

@@ -74,7 +74,7 @@ export async function exportArchive(disk: Disk, folder: string, options: ExportO
   if (earlier.length > 0 && !replace && options.dryRun !== true) {
     throw new ArchiveError("HT_EXISTS", `${earlier[0]!}: there already (see --replace)`, { file: earlier[0]! });
   }
-  using archive = await Snapshot.open(disk, folder);
+  using archive = await Snapshot.openSound(disk, folder);
   refuseOwn(disk, archive, folder, [output, ...earlier]);
   const run = new ExportRun(disk, archive, options);
   if (options.salvage === true) await run.salvage();

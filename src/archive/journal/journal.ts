@@ -1,11 +1,16 @@
 /**
  * What the segments of an archive cannot tell: which files were adopted, and what was removed, when and why. Lines of
- * JSON, only ever appended. Each is durable before it has any effect. Obeys docs/format/archive.md.
+ * JSON, only ever appended. Each is durable before it has any effect, and carries a checksum of itself and of all before
+ * it. How far the journal reaches also stands in archive.json and in the catalogue, which may be behind it and never
+ * ahead. Obeys docs/format/archive.md.
  */
 import { dirname } from "node:path";
 import { ArchiveError } from "../../base/index.ts";
-import type { Disk, DiskFile } from "../../disk/index.ts";
+import type { Disk } from "../../disk/index.ts";
+import type { JournalEnd } from "../catalogue/catalogue-view.ts";
 import type { RemovedFacts } from "../catalogue/removed-row.ts";
+import { parseEntry } from "./journal-entry.ts";
+import { formatLine, type JournalLine, readLines } from "./journal-lines.ts";
 
 /** A file that became a segment where it lies; the last one of a segment tells where it lies now. */
 export interface AdoptEntry {
@@ -56,79 +61,120 @@ export interface ReadmitEntry {
 
 export type JournalEntry = AdoptEntry | RemoveEntry | ReadmitEntry;
 
-const READ_SIZE = 1 << 20;
-
-/** The lines of a journal as bytes, without their ends, one at a time: it may be larger than any text can be. */
-function* linesIn(file: DiskFile): Generator<{ readonly line: Buffer; readonly isWhole: boolean }> {
-  const size = file.size();
-  let parts: Buffer[] = [];
-  for (let position = 0; position < size; ) {
-    const bytes = Buffer.allocUnsafe(Math.min(READ_SIZE, size - position));
-    const count = file.read(bytes, position);
-    if (count === 0) break;
-    position += count;
-    let from = 0;
-    for (let end = bytes.indexOf(10); end >= 0 && end < count; end = bytes.indexOf(10, from)) {
-      yield { line: Buffer.concat([...parts, bytes.subarray(from, end)]), isWhole: true };
-      parts = [];
-      from = end + 1;
-    }
-    if (from < count) parts.push(bytes.subarray(from, count));
-  }
-  if (parts.length > 0) yield { line: Buffer.concat(parts), isWhole: false };
-}
-
-/** The entries behind the first `known`. */
-export function* readJournal(disk: Disk, path: string, known = 0): Generator<JournalEntry> {
+/** The entries after the first `from`. HT_CORRUPT where a line of the journal is not what was written. */
+export function* readJournal(disk: Disk, path: string, from = 0): Generator<JournalEntry> {
   if (disk.stat(path) === undefined) return;
   using file = disk.open(path, "read");
-  let number = 0;
-  for (const { line, isWhole } of linesIn(file)) {
+  for (const { body, end, fault } of readLines(file)) {
     // What has no line end was cut off while it was written, and had no effect.
-    if (!isWhole) return;
-    if (++number <= known) continue;
-    try {
-      yield JSON.parse(line.toString()) as JournalEntry;
-    } catch (cause) {
-      throw new ArchiveError("HT_CORRUPT", `${path}: line ${number} is not one of a journal`, { file: path }, cause);
-    }
+    if (fault === "cut") return;
+    if (fault !== undefined) throw damaged(path, unfitting(end));
+    if (end.entries <= from) continue;
+    const entry = parseEntry(body);
+    if (entry === undefined) throw damaged(path, `line ${end.entries} is not one of a journal`);
+    yield entry;
   }
+}
+
+/** HT_CORRUPT where what is known of the journal is not there, or is not what it was. What follows is not looked at. */
+export function checkJournal(disk: Disk, path: string, known: readonly JournalEnd[]): void {
+  const asked = new Known(path, known);
+  if (asked.entries > 0 && disk.stat(path) === undefined) throw asked.lost(0);
+  if (asked.entries === 0) return;
+  using file = disk.open(path, "read");
+  let entries = 0;
+  for (const line of readLines(file)) {
+    asked.check(line);
+    ({ entries } = line.end);
+    if (entries === asked.entries) return;
+  }
+  throw asked.lost(entries);
 }
 
 /**
  * Cuts off what was being written when the power went: from the first line on that is none, or has no end. An append is
- * durable before the next one begins, so nothing behind such a line was ever told to be there. Lines that the catalogue
- * knows are not looked at; where nothing is known of how many there are, one that has its end may as well have rotted, and
- * stays.
+ * acknowledged when archive.json knows of it, so nothing after such a line was ever acknowledged. What is known must be
+ * there (HT_CORRUPT). Where nothing at all is known, a line that has its end may as well have rotted, and stays. Gives the
+ * end of what is left.
  */
-export function mendJournal(disk: Disk, path: string, known: number | undefined): void {
-  if (disk.stat(path) === undefined) return;
-  using file = disk.open(path, "update");
-  let [number, end] = [0, 0];
-  for (const { line, isWhole } of linesIn(file)) {
-    const isLookedAt = known !== undefined && number++ >= known;
-    if (!isWhole || (isLookedAt && !isEntry(line))) break;
-    end += line.length + 1;
+export function mendJournal(disk: Disk, path: string, known: readonly JournalEnd[]): JournalEnd {
+  const asked = new Known(path, known);
+  let end: JournalEnd = { entries: 0 };
+  if (disk.stat(path) !== undefined) {
+    using file = disk.open(path, "update");
+    let size = 0;
+    for (const line of readLines(file)) {
+      if (line.end.entries <= asked.entries) asked.check(line);
+      else if (line.fault !== undefined || (!line.isSealed && parseEntry(line.body) === undefined)) {
+        if (line.fault !== "cut" && known.length === 0) throw damaged(path, unfitting(line.end));
+        break;
+      }
+      [end, size] = [line.end, line.next];
+    }
+    if (end.entries >= asked.entries && size < file.size()) {
+      file.truncate(size);
+      file.sync();
+    }
   }
-  if (end === file.size()) return;
-  file.truncate(end);
-  file.sync();
+  if (end.entries < asked.entries) throw asked.lost(end.entries);
+  return end;
 }
 
-function isEntry(line: Buffer): boolean {
-  try {
-    const entry: unknown = JSON.parse(line.toString());
-    return typeof entry === "object" && entry !== null;
-  } catch {
-    return false;
-  }
-}
-
-/** Durable when it returns. */
-export function appendJournal(disk: Disk, path: string, entries: readonly JournalEntry[]): void {
+/** Durable when it returns. Gives the end of the journal then. */
+export function appendJournal(
+  disk: Disk,
+  path: string,
+  before: JournalEnd,
+  entries: readonly JournalEntry[],
+): JournalEnd {
   const isNew = disk.stat(path) === undefined;
   using file = disk.open(path, isNew ? "create" : "update");
-  file.write(Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join("")), file.size());
+  const lines: string[] = [];
+  let end = before;
+  for (const entry of entries) {
+    const next = formatLine(entry, end);
+    lines.push(next.line);
+    ({ end } = next);
+  }
+  file.write(Buffer.from(lines.join("")), file.size());
   file.sync();
   if (isNew) disk.syncFolder(dirname(path));
+  return end;
+}
+
+/** What somebody knows of a journal: so many lines of it have to be there, and to be what they were. */
+class Known {
+  readonly entries: number;
+  private readonly path: string;
+  private readonly checksums: ReadonlyMap<number, string | undefined>;
+
+  constructor(path: string, ends: readonly JournalEnd[]) {
+    this.path = path;
+    this.entries = Math.max(0, ...ends.map(({ entries }) => entries));
+    // Those who know a checksum come last, and count.
+    const inOrder = ends.toSorted(
+      (one, other) => Number(one.checksum !== undefined) - Number(other.checksum !== undefined),
+    );
+    this.checksums = new Map(inOrder.map(({ entries, checksum }) => [entries, checksum]));
+  }
+
+  check({ end, fault }: JournalLine): void {
+    if (fault === "cut") throw this.lost(end.entries - 1);
+    const known = this.checksums.get(end.entries);
+    if (fault !== undefined || (known !== undefined && known !== end.checksum))
+      throw damaged(this.path, unfitting(end));
+  }
+
+  lost(entries: number): ArchiveError {
+    return damaged(this.path, `the journal has ${entries} entries, and had ${this.entries}`);
+  }
+}
+
+function unfitting({ entries }: JournalEnd): string {
+  return `line ${entries} or one before it is not what was written`;
+}
+
+function damaged(path: string, what: string): ArchiveError {
+  const advice = "what was removed is not known without it: bring the journal back from a copy";
+  return new ArchiveError("HT_CORRUPT", `${path}: ${what}; ${advice}`, { file: path });
 }

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { ArchiveError, type Random, systemRandom } from "../../base/index.ts";
 import { createDurably, type Disk, removeTree } from "../../disk/index.ts";
 import { timelineExists } from "../../temporal/index.ts";
+import type { JournalEnd } from "../catalogue/catalogue-view.ts";
 
 const FORMAT = "holotype-archive/1";
 
@@ -18,9 +19,13 @@ export interface ArchiveSettings {
   readonly id: string;
   /** A segment is closed when it has grown to this. */
   readonly segmentSizeBytes: number;
+  /** How far the journal reaches at least; absent where an earlier version made the archive. */
+  readonly journal?: JournalEnd | undefined;
 }
 
 const SEGMENT_SIZE = 2 ** 30;
+/** More than archive.json ever takes. */
+const SETTINGS_SIZE_MAX = 1 << 16;
 
 export interface ArchivePaths {
   readonly folder: string;
@@ -100,9 +105,19 @@ export function createArchive(
   const paths = archivePaths(folder);
   disk.makeFolder(paths.segments);
   const { segmentSizeBytes = SEGMENT_SIZE, random = systemRandom } = options;
-  const settings: ArchiveSettings = { id: `urn:uuid:${random.uuid()}`, segmentSizeBytes };
-  const text = `${JSON.stringify({ format: FORMAT, ...settings }, undefined, 2)}\n`;
-  createDurably(disk, paths.settings, (output) => output.write(Buffer.from(text)));
+  const id = `urn:uuid:${random.uuid()}`;
+  const settings: ArchiveSettings = { id, segmentSizeBytes, journal: { entries: 0, checksum: "00000000" } };
+  createDurably(disk, paths.settings, (output) => output.write(formatSettings({ format: FORMAT, ...settings })));
+}
+
+function formatSettings(settings: object): Buffer {
+  return Buffer.from(`${JSON.stringify(settings, undefined, 2)}\n`);
+}
+
+/** Says in archive.json how far the journal reaches. Durable when it returns; a crash leaves the old file or the new one. */
+export function noteJournal(disk: Disk, paths: ArchivePaths, journal: JournalEnd): void {
+  const settings = { ...readFields(disk, paths.settings), journal };
+  createDurably(disk, paths.settings, (output) => output.write(formatSettings(settings)), { replace: true });
 }
 
 export function archiveExists(disk: Disk, folder: string): boolean {
@@ -117,29 +132,38 @@ export function readSettings(disk: Disk, folder: string): ArchiveSettings {
   }
   const wrong = (code: "HT_CORRUPT" | "HT_FORMAT_TOO_NEW", message: string) =>
     new ArchiveError(code, `${path}: ${message}`, { file: path });
-  let json: Partial<ArchiveSettings> & { readonly format?: unknown };
-  try {
-    json = JSON.parse(readText(disk, path)) as typeof json;
-  } catch (cause) {
-    if (cause instanceof ArchiveError) throw cause;
-    throw wrong("HT_CORRUPT", "not the settings of an archive");
-  }
-  if (json.format !== FORMAT) {
-    const isNewer = /^holotype-archive\/\d+$/.test(String(json.format));
+  const json = readFields(disk, path);
+  const { format, id, segmentSizeBytes, journal } = json;
+  if (format !== FORMAT) {
+    const isNewer = /^holotype-archive\/\d+$/.test(String(format));
     throw isNewer
       ? wrong("HT_FORMAT_TOO_NEW", "made by a newer Holotype; it was left as it is")
       : wrong("HT_CORRUPT", "not the settings of an archive");
   }
-  const { id, segmentSizeBytes } = json;
-  if (typeof id !== "string" || !Number.isSafeInteger(segmentSizeBytes))
-    throw wrong("HT_CORRUPT", "a setting is missing");
-  return { id, segmentSizeBytes: segmentSizeBytes! };
+  if (typeof id !== "string" || !Number.isSafeInteger(segmentSizeBytes) || !isJournalEnd(journal))
+    throw wrong("HT_CORRUPT", "a setting is missing, or is none");
+  return { id, segmentSizeBytes: Number(segmentSizeBytes), journal };
 }
 
-function readText(disk: Disk, path: string): string {
+function isJournalEnd(value: unknown): value is JournalEnd | undefined {
+  if (value === undefined) return true;
+  if (typeof value !== "object" || value === null) return false;
+  const { entries, checksum } = value as Record<string, unknown>;
+  const isCount = Number.isSafeInteger(entries) && Number(entries) >= 0;
+  return isCount && typeof checksum === "string" && /^[0-9a-f]{8}$/.test(checksum);
+}
+
+function readFields(disk: Disk, path: string): Readonly<Record<string, unknown>> {
   using file = disk.open(path, "read");
-  const bytes = Buffer.alloc(file.size());
-  return bytes.toString("utf8", 0, file.read(bytes, 0));
+  const bytes = Buffer.alloc(Math.min(SETTINGS_SIZE_MAX, file.size()));
+  const text = bytes.toString("utf8", 0, file.read(bytes, 0));
+  try {
+    const json: unknown = JSON.parse(text);
+    if (typeof json === "object" && json !== null) return json as Readonly<Record<string, unknown>>;
+  } catch {
+    // Told below.
+  }
+  throw new ArchiveError("HT_CORRUPT", `${path}: not the settings of an archive`, { file: path });
 }
 
 /** Throws where a timeline that a catalogue knows of is not there: an empty one in its place would know of nothing. */

@@ -1,0 +1,48 @@
+/** An entry of the journal as it is read. What is not one is not believed: it would take captures out, or bring them back. */
+import type { JournalEntry } from "./journal.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Absent where the bytes are no entry. One of a kind that is not known is not looked at. */
+export function parseEntry(body: Buffer): JournalEntry | undefined {
+  let entry: unknown;
+  try {
+    entry = JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+  if (!isFields(entry) || typeof entry["kind"] !== "string") return undefined;
+  const { kind } = entry;
+  const isOne =
+    kind === "adopt"
+      ? isAdoption(entry)
+      : (kind !== "remove" && kind !== "readmit") ||
+        (Array.isArray(entry["captures"]) && entry["captures"].every(isCapture));
+  return isOne ? (entry as unknown as JournalEntry) : undefined;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isAdoption({ time, segment, path, size, modifiedMs }: Fields): boolean {
+  const isNumber = Number.isSafeInteger(segment) && Number(segment) > 0 && Number(segment) < 2 ** 31;
+  const isFile = typeof path === "string" && Number.isSafeInteger(size) && typeof modifiedMs === "number";
+  return isNumber && isFile && typeof time === "string";
+}
+
+function isCapture(capture: unknown): boolean {
+  if (!isFields(capture)) return false;
+  const { url, date, sha256, id, mark, timeMs, visit } = capture;
+  const isText = (value: unknown) => typeof value === "string";
+  return (
+    isText(url) &&
+    isText(date) &&
+    (sha256 === null || (isText(sha256) && /^[0-9a-f]{64}$/.test(sha256 as string))) &&
+    (id === null || isText(id)) &&
+    (mark === undefined || (isText(mark) && /^(?:[0-9a-f]{2}){8,16}$/.test(mark as string))) &&
+    (timeMs === undefined || Number.isSafeInteger(timeMs)) &&
+    (visit === undefined || isFields(visit)) &&
+    (capture["isLast"] !== true || sha256 !== null)
+  );
+}
