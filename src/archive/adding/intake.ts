@@ -265,7 +265,11 @@ export class Intake implements Disposable {
     const { kind, payload } = row;
     if (kind === "revisit") return sha256 === undefined;
     if (kind === "replaced") return sha256 === undefined && payload !== undefined && this.isHeld(payload);
-    return sha256 !== undefined && (has(row, Flag.notModified) || payload?.sha256.toString("hex") === sha256);
+    // A segmented capture is more than its record.
+    return (
+      sha256 !== undefined &&
+      (has(row, Flag.notModified | Flag.segmented) || payload?.sha256.toString("hex") === sha256)
+    );
   }
 
   private isHeld({ sha256, size }: Payload): boolean {
@@ -364,7 +368,7 @@ export class Intake implements Disposable {
     this.beginSource(facts);
     const place = this.attempt(facts, () => this.keep(facts, false, facts.odd === true));
     if (place === undefined) return;
-    catalogue.addNote(mark);
+    catalogue.addNote(mark, facts.type);
     indexer.enterRequest(facts);
   }
 
@@ -376,6 +380,7 @@ export class Intake implements Disposable {
   /** See `ActiveSegment.append`. */
   private keep(facts: RecordFacts, follows: boolean, isOdd: boolean): RecordPlace {
     const place = this.append(facts, follows, isOdd);
+    this.core.indexer.enterContinuation(facts, place);
     if (sourceNumberOf(facts.uri) === undefined || !this.isTakenForSource(place)) return place;
     // In another place it tells nothing.
     const { segment } = this.core;
@@ -437,7 +442,7 @@ export class Intake implements Disposable {
     const place = segment.append((sink) => warcinfo.write(sink));
     const mark = shelf.read(place, (record) => noteMark(factsOf(record, "", () => {})));
     if (catalogue.hasNote(mark)) segment.undo(before);
-    else catalogue.addNote(mark);
+    else catalogue.addNote(mark, "warcinfo");
   }
 
   [Symbol.dispose](): void {
