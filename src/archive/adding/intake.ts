@@ -31,6 +31,7 @@ import { HELD_MAX } from "../entering/segment-entry.ts";
 import { belongsTo } from "../segments/companions.ts";
 import { isOddSegment, readable } from "../segments/segments.ts";
 import { sourceIn, sourceNumberOf } from "../segments/source-record.ts";
+import { IntakePages } from "./intake-pages.ts";
 import { IntakeSource } from "./intake-source.ts";
 import type { KnownOriginal, OriginalReferences } from "./original-references.ts";
 
@@ -94,6 +95,7 @@ export class Intake implements Disposable {
   private source: IntakeSource | undefined;
   private sourceNumber = 0;
   private held: RecordFacts[] = [];
+  private readonly pages: IntakePages;
   private last:
     | { readonly named: RecordFacts; readonly key: CaptureKey; readonly segment: number; end: number }
     | undefined;
@@ -104,6 +106,7 @@ export class Intake implements Disposable {
     this.core = core;
     this.options = options;
     this.rules = new Rules(options.policy);
+    this.pages = new IntakePages(core, options.readmit);
   }
 
   begin(input: Input): void {
@@ -115,6 +118,7 @@ export class Intake implements Disposable {
 
   end(): void {
     for (const facts of this.held.splice(0)) this.keepNote(facts);
+    this.counts.bytesKept += this.pages.take(this.source!.input, (facts) => this.beginSource(facts));
     this.source?.[Symbol.dispose]();
     this.source = undefined;
   }

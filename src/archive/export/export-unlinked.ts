@@ -12,12 +12,15 @@ import { Flag, has, type RecordPlace } from "../catalogue/capture-row.ts";
 import type { FoundCapture } from "../catalogue/catalogue-view.ts";
 import { isOfRemoved } from "../entering/requests.ts";
 import { belongsTo, type Named } from "../segments/companions.ts";
+import { type PageLine, pageIn } from "../segments/page-record.ts";
 import { sourceIn, sourceNumberOf, tellsPlaced } from "../segments/source-record.ts";
 
 export interface UnlinkedRecord extends Named {
   readonly type: string;
   readonly uri: string | undefined;
   readonly timeMs: number | undefined;
+  /** The line of a list of pages, and the file that it came with; it may stand beside a capture all the same. */
+  readonly page: { readonly line: PageLine; readonly source: string; readonly goesWithCapture: boolean } | undefined;
   readonly place: RecordPlace;
   /** It cannot be read to its end. */
   readonly damage: { readonly code: ErrorCode; readonly message: string } | undefined;
@@ -72,10 +75,11 @@ export class UnlinkedRecords {
       for (let record = reader.next(); record !== undefined; record = reader.next()) {
         if (adopted === undefined && record.offset >= end) break;
         if (adopted === undefined && walk.isOurs(record)) continue;
+        const page = pageIn(record);
         record.drain();
         const found = damage;
         damage = undefined;
-        yield* walk.take(record, found);
+        yield* walk.take(record, page, found);
         await this.parts.pause(record.length ?? 0);
       }
       yield* walk.end();
@@ -93,6 +97,8 @@ class Walk {
   private held: UnlinkedRecord[] = [];
   /** Up to here records go out with the capture before. */
   private coveredTo = 0;
+  /** The name of the file that records come from. */
+  private source = "";
   /** The capture before, where it was removed. */
   private removed: Named | undefined;
 
@@ -101,15 +107,16 @@ class Walk {
     this.segment = segment;
   }
 
-  *take(record: WarcRecord, damage: Warning | undefined): Generator<UnlinkedRecord> {
+  *take(record: WarcRecord, line: PageLine | undefined, damage: Warning | undefined): Generator<UnlinkedRecord> {
     if (CAPTURES.has(record.type)) {
       yield* this.takeCapture(record);
       return;
     }
     const { offset, inner = 0, length = 0, id, type, uri, timeMs } = record;
-    if (offset < this.coveredTo) return;
+    if (offset < this.coveredTo && line === undefined) return;
     const place = { segment: this.segment, offset, length, inner };
-    const unlinked = { id, with: namedBy(record), type, uri, timeMs, place, damage };
+    const page = line && { line, source: this.source, goesWithCapture: offset < this.coveredTo };
+    const unlinked = { id, with: namedBy(record), type, uri, timeMs, page, place, damage };
     if (this.removed !== undefined && belongsTo(unlinked, this.removed)) return;
     if (this.continues(unlinked)) return;
     this.held.push(unlinked);
@@ -129,8 +136,10 @@ class Walk {
     const from = offset - (here?.row.before ?? 0);
     if (here !== undefined) this.coveredTo = offset + length + here.row.after;
     for (const each of this.held.splice(0)) {
-      const goesWith = here !== undefined && each.place.offset >= from;
-      if (!goesWith && !(isRemoved && belongsTo(each, named))) yield each;
+      const goesWithCapture = here !== undefined && each.place.offset >= from;
+      if (isRemoved && belongsTo(each, named)) continue;
+      if (!goesWithCapture) yield each;
+      else if (each.page !== undefined) yield { ...each, page: { ...each.page, goesWithCapture } };
     }
   }
 
@@ -154,6 +163,8 @@ class Walk {
     if (record.id === unbracket(derivedId("segment", settings.id, String(segment)))) return true;
     if (sourceNumberOf(record.uri) === undefined) return false;
     const isPlaced = shelf.first(segment, tellsPlaced) === true;
-    return sourceIn(record, { archiveId: settings.id, segment, offset: record.offset }, isPlaced) !== undefined;
+    const source = sourceIn(record, { archiveId: settings.id, segment, offset: record.offset }, isPlaced);
+    this.source = source?.row.name ?? this.source;
+    return source !== undefined;
   }
 }

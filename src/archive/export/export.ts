@@ -14,7 +14,8 @@ import { Flag, has, type RecordPlace } from "../catalogue/capture-row.ts";
 import { noteType } from "../catalogue/catalogue-view.ts";
 import { ExportCheck } from "./export-check.ts";
 import { ExportFiles, filesInTheWay, numberedName, stemOf } from "./export-files.ts";
-import { PAGES_HEADER, pageOf } from "./export-page.ts";
+import { pageOf } from "./export-page.ts";
+import { ExportPages } from "./export-pages.ts";
 import { type ExportFate, RecordExport } from "./export-record.ts";
 import { describeDamage, isFaultOfCapture, leaveOutDamaged, type SalvageParts } from "./export-salvage.ts";
 import { type ExportSelection, type Mending, type SelectedCapture, SelectedCaptures } from "./export-selection.ts";
@@ -203,7 +204,7 @@ class ExportRun {
   }
 
   /** Writes the captures to WARC files. */
-  async write(target: WarcTarget): Promise<readonly string[]> {
+  async write(target: WarcTarget, pages?: ExportPages): Promise<readonly string[]> {
     const { disk, archive, options, selected, nowMs } = this;
     const { output, format, sizeBytes, software, description } = options;
     const stem = format === "wacz" ? "data" : stemOf(output);
@@ -221,7 +222,7 @@ class ExportRun {
       this.tellOf(capture, fate);
       await this.pause(series.bytes - before);
     }
-    if (selected.isAll) await this.writeUnlinked(records, series);
+    if (selected.isAll) await this.writeUnlinked(records, series, pages);
     series.end();
     if (series.names.length === 0) throw this.nothing();
     this.bytes = series.bytes;
@@ -236,12 +237,17 @@ class ExportRun {
   }
 
   /** Behind the captures: a `warcinfo` says something about what follows it. */
-  private async writeUnlinked(records: RecordExport, series: WarcSeries): Promise<void> {
+  private async writeUnlinked(records: RecordExport, series: WarcSeries, pages?: ExportPages): Promise<void> {
     const { archive, unlinked } = this;
     const onUnreadable = (segment: number, { code, message }: ArchiveError) =>
       this.warn({ segment, offset: 0, length: 0, inner: 0 }, code, message);
     const all = new UnlinkedRecords(archive, { pause: (bytes) => this.pause(bytes), onUnreadable });
-    for await (const { type, place, damage } of all) {
+    for await (const { type, place, damage, page } of all) {
+      if (page !== undefined && this.options.format === "wacz") {
+        pages?.addLine(page.line, page.source.slice(0, Math.max(0, page.source.lastIndexOf("!"))));
+        continue;
+      }
+      if (page?.goesWithCapture === true) continue;
       series.makeRoom();
       try {
         if (damage !== undefined) throw new ArchiveError(damage.code, damage.message);
@@ -306,16 +312,15 @@ class ExportRun {
     using output = files.begin(basename(path));
     const wacz = new WaczOutput(output, this.nowMs);
     const inside = (name: string) => `archive/${name}`;
-    const names = await this.write({ begin: (name) => wacz.begin(inside(name)), end: () => wacz.end() });
+    using pages = new ExportPages(this.archive, files);
+    if (this.selected.isAll) pages.addAdopted(this.disk);
+    const names = await this.write({ begin: (name) => wacz.begin(inside(name)), end: () => wacz.end() }, pages);
     using index = new LineSorter(this.disk, { scratchParent: files.path });
-    {
-      using pages = files.scribble("pages.jsonl");
-      pages.write(Buffer.from(`${JSON.stringify(PAGES_HEADER)}\n`));
-      await this.check(names, (name) => wacz.open(inside(name)), index, pages);
-      pages.commit();
-    }
+    await this.check(names, (name) => wacz.open(inside(name)), index, pages);
+    this.pages = pages.count;
     wacz.add("indexes/index.cdxj", index.sorted());
-    wacz.add("pages/pages.jsonl", piecesOf(files.open("pages.jsonl")));
+    for (const { name, header, isEmpty } of pages.finish())
+      wacz.add(`pages/${name}`, isEmpty ? [header] : headed(header, piecesOf(files.open(name))));
     wacz.finish({ title: stemOf(path), description, software, createdMs: this.nowMs });
     output.commit();
     await closing(files.open(basename(path)), (source) => checkZip(source, (bytes) => this.pause(bytes)));
@@ -325,18 +330,16 @@ class ExportRun {
     names: readonly string[],
     open: (name: string) => ByteSource,
     index?: LineSorter,
-    pages?: DurableOutput,
+    pages?: ExportPages,
   ): Promise<void> {
     this.begin("checking");
     const check = new ExportCheck({
       captures: this.selected[Symbol.iterator](),
       pause: (bytes) => this.pause(bytes),
-      onRecord: (record, scan, start) => {
+      onRecord: (record, scan, start, capture) => {
         if (index !== undefined && isIndexed(record)) index.add(formatCdxjLine(cdxEntryOf(record, scan, CDXJ)));
-        const page = pages === undefined ? undefined : pageOf(record, scan, start);
-        if (page === undefined) return;
-        pages!.write(Buffer.from(`${JSON.stringify(page)}\n`));
-        this.pages++;
+        const page = pages === undefined || capture === undefined ? undefined : pageOf(record, scan, start);
+        if (page !== undefined) pages!.addPage(page, capture!.row.source);
       },
     });
     for (const name of names) await closing(open(name), (source) => check.file(source));
@@ -350,6 +353,11 @@ async function closing(source: ByteSource, use: (source: ByteSource) => Promise<
   } finally {
     source.close?.();
   }
+}
+
+function* headed(header: Uint8Array, pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
+  yield header;
+  yield* pieces;
 }
 
 const PIECE_SIZE = 1 << 18;

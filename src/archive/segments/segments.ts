@@ -180,12 +180,13 @@ export function idIn(record: WarcRecord, name: string, place: PlaceInFile): stri
 }
 
 /** What reading gives; absent where what should be read is damaged or not there. */
-export function readable<T>(read: () => T): T | undefined {
+export function readable<T>(read: () => T, onError: (error: ArchiveError) => void = () => {}): T | undefined {
   try {
     return read();
   } catch (error) {
-    if (error instanceof ArchiveError) return undefined;
-    throw error;
+    if (!(error instanceof ArchiveError)) throw error;
+    onError(error);
+    return undefined;
   }
 }
 
