@@ -26,10 +26,10 @@ export const exportCommand: Command = {
   usage: "[URL] -o FILE [--archive DIR]",
   details: `Takes the captures of a URL, of a site, of a prefix or (--all) of everything; of a span of time, or with --slice
 of each URL the one that was valid then. Records are copied as they are, with their requests and metadata. A revisit
-stays one where its original is exported too, and is the full record otherwise. Captures that are damaged are named and
-skipped. --all also exports the records that belong to no capture: warcinfo, conversions, requests by themselves. The name
-of the output gives the format: x.warc.gz or x.wacz. It gets that name after it has been read back and proven; stopped
-before, it leaves nothing.`,
+stays one where its original is exported too, and is the full record otherwise. A damaged capture is exported as far as
+it can be read, or skipped; either way it is named. --all also exports the records that belong to no capture: warcinfo,
+conversions, requests by themselves. The name of the output gives the format: x.warc.gz or x.wacz. It gets that name
+after it has been read back and proven; stopped before, it leaves nothing.`,
   options: {
     ...ARCHIVE_OPTION,
     output: { type: "string", short: "o", value: "FILE", help: "x.warc.gz or x.wacz" },

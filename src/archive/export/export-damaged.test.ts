@@ -215,7 +215,7 @@ describe.each(["add", "adopt"] as const)("a segmented capture: %s", (kind) => {
   it.each([{}, { url: SEGMENTED_URL }])("goes out with all its segments: %j", async (selection) => {
     const { report, records } = await exported(await archiveOf(kind, [first, second], [third]), selection);
     expect(typesOf(records)).toEqual(["response", "continuation", "continuation"]);
-    expect(report).toMatchObject({ captures: 1, incomplete: 0 });
+    expect(report).toMatchObject({ captures: 1, incomplete: 0, unlinked: {}, unselected: {} });
   });
 
   it("says that one is missing, and goes out with the others", async () => {

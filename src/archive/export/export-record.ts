@@ -72,6 +72,8 @@ export class RecordExport implements Disposable {
   private readonly selected: SelectedCaptures;
   private readonly open = new Map<number, OpenFile>();
   private readonly firsts = new RestoredFirsts();
+  /** Continuation records that went out with captures that they do not stand beside. */
+  segmentCount = 0;
   private held: { readonly digest: Buffer; readonly original: Original & { readonly chunks: [Buffer] } } | undefined;
 
   constructor(disk: Disk, archive: Snapshot, selected: SelectedCaptures) {
@@ -124,6 +126,7 @@ export class RecordExport implements Disposable {
       const { segment, offset, length } = place;
       if (segment === written.segment && offset >= written.from && offset < written.to) continue;
       this.keep(place, offset, offset + length, sink);
+      this.segmentCount++;
     }
     // What is written is read back record by record, which says nothing about the whole.
     const hasher = createHasher("sha256");

@@ -141,6 +141,7 @@ class ExportRun {
   private readonly told: Set<string>;
   private readonly unlinked: Record<string, number> = {};
   private captures = 0;
+  private segments = 0;
   private incomplete = 0;
   private left = 0;
   private mended = 0;
@@ -166,11 +167,16 @@ class ExportRun {
       ...this.fates,
       incomplete: this.incomplete,
       unlinked: this.unlinked,
-      unselected: this.selected.isAll ? {} : this.archive.catalogue.countNotes(),
+      unselected: this.selected.isAll ? {} : this.unselected(),
       pages: this.pages,
       bytes: this.bytes,
       files,
     };
+  }
+
+  private unselected(): Record<string, number> {
+    const { continuation = 0, ...others } = this.archive.catalogue.countNotes();
+    return continuation > this.segments ? { ...others, continuation: continuation - this.segments } : others;
   }
 
   /** Lets others have their turn now and then: who wants to interrupt, for one. */
@@ -222,6 +228,7 @@ class ExportRun {
       this.tellOf(capture, fate);
       await this.pause(series.bytes - before);
     }
+    this.segments = records.segmentCount;
     if (selected.isAll) await this.writeUnlinked(records, series, pages);
     series.end();
     if (series.names.length === 0) throw this.nothing();
