@@ -7,7 +7,7 @@ export type { Capture, CaptureFlag } from "./asking/capture.ts";
 export type { CaptureQuery } from "./asking/capture-query.ts";
 export type { Change, Lifespan, Scope, SliceOptions } from "./asking/lifespans.ts";
 export type { Moment } from "./asking/moment.ts";
-export type { ByteRange, OpenedCapture } from "./asking/opened-capture.ts";
+export { type ByteRange, OpenedCapture } from "./asking/opened-capture.ts";
 export type { ArchiveOptions } from "./asking/snapshot.ts";
 export { type ArchiveTotals, type Figures, type NamedFigures, STATS_GROUPS, type StatsGroup } from "./asking/stats.ts";
 export type { CompactOptions, CompactReport } from "./care/compact.ts";

@@ -1,6 +1,13 @@
-import type { Archive, Capture, Moment, OpenedCapture } from "../archive/index.ts";
+import { type Archive, type Capture, type Moment, OpenedCapture } from "../archive/index.ts";
 import { ArchiveError, formatIso } from "../base/index.ts";
-import { type ByteSink, DurableOutput, nodeDisk, scratchFolder, writeStandardOutput } from "../disk/index.ts";
+import {
+  type ByteSink,
+  DurableOutput,
+  nodeDisk,
+  scratchFolder,
+  writeStandardError,
+  writeStandardOutput,
+} from "../disk/index.ts";
 import { type ContentCoding, decodeContent, loadZstd, parseContentCodings } from "../warc/index.ts";
 import { ARCHIVE_OPTION, openToAsk, parseAsOf, parseSince, requireWords } from "./archive-option.ts";
 import type { Command } from "./command.ts";
@@ -30,7 +37,7 @@ of that year.`,
     },
     headers: { type: "boolean", help: "show the HTTP header, too" },
   },
-  exits: "20 no archive, or nothing is known of that URL and time · 23 the record is damaged",
+  exits: "3 segments of the capture are missing · 20 no archive, or nothing known of that URL and time · 23 damaged",
   examples: [
     "holotype add samples --archive /tmp/cabinet",
     "holotype at http://cabinet.example/ 2014 --archive /tmp/cabinet",
@@ -49,9 +56,12 @@ of that year.`,
     // A second is what most captures are told apart by; one within it is one of that time.
     const isSecond = timeMs - sinceMs < 1000 && (moment.capture.timeMs ?? 0) >= sinceMs;
     const answer = new Answer(url, isSecond ? { ...moment, certainty: "observed" } : moment, opened);
+    if (opened.missing !== undefined) writeStandardError(`holotype: incomplete: ${opened.missing}\n`);
+    const exit = opened.missing === undefined ? 0 : 3;
     if (output === "-") {
+      await answer.prove();
       await answer.writeTo({ write: writeStandardOutput }, decode);
-      return 0;
+      return exit;
     }
     if (output !== undefined) {
       using file = DurableOutput.begin(nodeDisk, output);
@@ -61,7 +71,7 @@ of that year.`,
     const withHeaders = args.flag("headers");
     const text = args.flag("json") ? `${JSON.stringify(answer.toJson(withHeaders))}\n` : answer.format(withHeaders);
     printText(text);
-    return 0;
+    return exit;
   },
 };
 
@@ -100,6 +110,12 @@ class Answer {
     this.opened = opened;
   }
 
+  /** Of what is written to others nothing can be taken back: a payload too large to wait in memory is read twice. */
+  async prove(): Promise<void> {
+    if ((this.opened.size ?? 0) <= OpenedCapture.provenFirstMax) return;
+    for await (const _ of this.opened.payload());
+  }
+
   /** Writes the payload as it was sent, or decoded. */
   async writeTo(sink: ByteSink, decode: boolean): Promise<void> {
     const coding = decode ? this.opened.http?.headers.get("content-encoding") : undefined;
@@ -134,6 +150,7 @@ class Answer {
       others: others.map(captureJson),
       doubts: doubts.map(captureJson),
       since: since.map(captureJson),
+      missing: this.opened.missing ?? null,
       ...(withHeaders ? { headers: this.opened.http?.text ?? null } : {}),
     };
   }
@@ -157,6 +174,7 @@ class Answer {
       ["capture", `${timeOf(capture)}, ${this.describe()}, from ${capture.source ?? "an unknown file"}`],
       ["record", `${capture.file}:${capture.offset}`],
       ...capture.flags.map((flag): [string, string] => ["flag", flag]),
+      ...(this.opened.missing === undefined ? [] : [["missing", this.opened.missing] as [string, string]]),
       ...listed("also then", others),
       ...listed("in doubt", doubts),
       ...listed("since then", since),

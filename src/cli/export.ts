@@ -26,8 +26,10 @@ export const exportCommand: Command = {
   usage: "[URL] -o FILE [--archive DIR]",
   details: `Takes the captures of a URL, of a site, of a prefix or (--all) of everything; of a span of time, or with --slice
 of each URL the one that was valid then. Records are copied as they are, with their requests and metadata. A revisit
-stays one where its original is exported too, and is the full record otherwise. The name of the output tells the format:
-x.warc.gz or x.wacz. It gets that name after it has been read back and proven; stopped before, it leaves nothing.`,
+stays one where its original is exported too, and is the full record otherwise. A damaged capture is exported as far as
+it can be read, or skipped; either way it is named. --all also exports the records that belong to no capture: warcinfo,
+conversions, requests by themselves. The name of the output gives the format: x.warc.gz or x.wacz. It gets that name
+after it has been read back and proven; stopped before, it leaves nothing.`,
   options: {
     ...ARCHIVE_OPTION,
     output: { type: "string", short: "o", value: "FILE", help: "x.warc.gz or x.wacz" },
@@ -38,13 +40,12 @@ x.warc.gz or x.wacz. It gets that name after it has been read back and proven; s
     slice: { type: "string", value: "TIME", help: "only what was valid at this time, one capture a URL" },
     mime: { type: "string", value: "LIST", help: "only these media types: image/*,text/css" },
     format: { type: "string", value: "FORMAT", help: "warc or wacz, whatever the name says" },
-    size: { type: "string", value: "BYTES", help: "begin another WARC file behind so many bytes: x-00001.warc.gz" },
+    size: { type: "string", value: "BYTES", help: "start a new WARC file after BYTES: x-00001.warc.gz" },
     cdxj: { type: "boolean", help: "write an index beside the WARC files: x.cdxj (a WACZ has one in it)" },
-    salvage: { type: "boolean", help: "leave out captures that are damaged, and name them (takes twice as long)" },
     replace: { type: "boolean", help: "replace what is there under that name" },
     "dry-run": { type: "boolean", help: "tell what would be written, and write nothing" },
   },
-  exits: "3 damage was left out, or revisits have no original · 20 nothing was found · 23 not proven",
+  exits: "3 damaged or incomplete captures, or revisits without an original · 20 nothing found · 23 not proven",
   examples: [
     "holotype add samples --archive /tmp/cabinet && holotype export --all --archive /tmp/cabinet -o /tmp/cabinet.wacz",
   ],
@@ -61,7 +62,6 @@ x.warc.gz or x.wacz. It gets that name after it has been read back and proven; s
       ...output,
       sizeBytes: size === undefined ? undefined : parseCount("size", size, SIZE_MIN, Number.MAX_SAFE_INTEGER),
       cdxj: args.flag("cdxj"),
-      salvage: args.flag("salvage"),
       replace: args.flag("replace"),
       dryRun: args.flag("dry-run"),
       software: `Holotype/${VERSION}`,
@@ -71,7 +71,7 @@ x.warc.gz or x.wacz. It gets that name after it has been read back and proven; s
     });
     talk.clear();
     writeStandardOutput(json ? `${JSON.stringify(report)}\n` : format(report, args.flag("dry-run")));
-    return report.orphan > 0 || report.left > 0 ? 3 : 0;
+    return report.orphan > 0 || report.left > 0 || report.mended > 0 || report.incomplete > 0 ? 3 : 0;
   },
 };
 
@@ -157,17 +157,29 @@ class ExportTalk implements Disposable {
   }
 }
 
+/** Nothing where there is nothing to count. */
+function rowOf(name: string, counts: Readonly<Record<string, number>>, what = ""): [string, string][] {
+  const told = Object.entries(counts).map(([type, count]) => `${formatNumber(count)} ${type}`);
+  return told.length === 0 ? [] : [[name, `${told.join(", ")} ${what}`.trim()]];
+}
+
 function format(report: ExportReport, isDry: boolean): string {
-  const { captures, left, revisit, restored, expanded, orphan, pages, bytes, files } = report;
+  const { captures, left, revisit, restored, expanded, orphan, incomplete, pages, bytes, files } = report;
   const became = [
     [revisit, "as revisits"],
     [restored + expanded, "revisits as full records"],
     [orphan, "revisits without an original"],
+    [incomplete, "with segments missing"],
   ] as const;
   const told = became.flatMap(([count, name]) => (count > 0 ? [`${formatNumber(count)} ${name}`] : []));
   const rows: [string, string][] = [
     ["captures", [formatNumber(captures), ...told].join(", ")],
-    ...(left > 0 ? [["left out", `${formatCount(left, "capture")}, damaged`] as [string, string]] : []),
+    ...rowOf("records", report.unlinked, "of no capture"),
+    ...rowOf("damaged", {
+      ...(report.mended > 0 ? { "exported as far as they can be read": report.mended } : {}),
+      ...(left > 0 ? { skipped: left } : {}),
+    }),
+    ...rowOf("left out", report.unselected, "of no capture (--all exports them)"),
     ["size", `${formatSize(bytes)} of WARC`],
     ...(pages > 0 ? [["pages", formatNumber(pages)] as [string, string]] : []),
     ...files.map((file, i): [string, string] => [i === 0 ? "written" : "", file]),

@@ -91,6 +91,17 @@ export interface RequestFacts {
   readonly query?: string | undefined;
 }
 
+/** What a continuation record says of the record that it continues. */
+export interface ContinuationFacts {
+  /** The id of the first segment, without brackets. */
+  readonly origin: string;
+  readonly number: number;
+  /** The size of its block. */
+  readonly size: number;
+  /** Of the last segment: the size of the blocks of all segments. */
+  readonly totalSize?: number | undefined;
+}
+
 export interface RecordFacts {
   readonly offset: number;
   /** Absent where the record shares its member with others. */
@@ -120,6 +131,7 @@ export interface RecordFacts {
   readonly odd?: boolean | undefined;
   readonly capture?: CaptureFacts | undefined;
   readonly request?: RequestFacts | undefined;
+  readonly continuation?: ContinuationFacts | undefined;
 }
 
 const CAPTURE_TYPES = new Set(["response", "resource", "revisit"]);
@@ -208,10 +220,6 @@ export function factsOf(
   const note = found === undefined ? noteOf(record) : undefined;
   const blockSize = found?.blockSize ?? note!.blockSize;
   record.drain();
-  // Few have one, and to look for all of them is to read every field.
-  const isConcurrent = record.headers.get("warc-concurrent-to") !== undefined;
-  const concurrent = isConcurrent ? record.headers.all("warc-concurrent-to") : [];
-  const companions = capture === undefined ? [...concurrent, ...refersTo(record)] : concurrent;
   const { uri } = record;
   return {
     offset,
@@ -227,13 +235,14 @@ export function factsOf(
     formerUri: formerUriOf(record, uri),
     date: record.dateText,
     timeMs: record.timeMs,
-    with: namesIn(companions),
+    with: namedBy(record),
     damaged: damageOf(record.warnings),
     blockSize: arc !== undefined || record.headers.get("content-length") === String(blockSize) ? undefined : blockSize,
     block: note?.block,
     odd: arc === undefined && !isOrdinary(record.headers.text) ? true : undefined,
     capture,
     request: note?.request,
+    continuation: type === "continuation" ? continuationOf(record, blockSize) : undefined,
   };
 }
 
@@ -242,6 +251,36 @@ function formerUriOf({ arc, headers }: WarcRecord, uri: string | undefined): str
   const former = arc === undefined ? unbracket(headers.get("warc-target-uri"))! : decodeText(arc.url);
   if (former === uri) return undefined;
   return arc === undefined ? former : cleanUri(former);
+}
+
+/** Ids of records that belong with this one, by its header. */
+export function namedBy(record: WarcRecord): string[] | undefined {
+  const { headers, type } = record;
+  // Few have one, and to look for all of them is to read every field.
+  const isConcurrent = headers.get("warc-concurrent-to") !== undefined;
+  const concurrent = isConcurrent ? headers.all("warc-concurrent-to") : [];
+  if (CAPTURE_TYPES.has(type)) return namesIn(concurrent);
+  const origin = type === "continuation" ? headers.get("warc-segment-origin-id") : undefined;
+  const others = [headers.get("warc-refers-to"), origin].filter((id) => id !== undefined);
+  return namesIn([...concurrent, ...others]);
+}
+
+/** Absent where it does not say which record it continues, or where. */
+function continuationOf({ headers }: WarcRecord, size: number): ContinuationFacts | undefined {
+  const origin = unbracket(headers.get("warc-segment-origin-id")) ?? "";
+  const number = numberIn(headers.get("warc-segment-number"), 0xffffffff);
+  if (origin === "" || number === undefined || number < 2) return undefined;
+  return {
+    origin,
+    number,
+    size,
+    totalSize: numberIn(headers.get("warc-segment-total-length"), Number.MAX_SAFE_INTEGER),
+  };
+}
+
+function numberIn(text: string | undefined, max: number): number | undefined {
+  const number = /^\d{1,16}$/.test(text?.trim() ?? "") ? Number(text) : undefined;
+  return number !== undefined && number <= max ? number : undefined;
 }
 
 interface Note {
@@ -279,11 +318,6 @@ function namesIn(ids: readonly string[]): string[] | undefined {
   if (ids.length === 0) return undefined;
   const names = ids.map((id) => unbracket(id)!).filter((id) => id !== "");
   return names.length === 0 ? undefined : names;
-}
-
-function refersTo(record: WarcRecord): string[] {
-  const id = record.headers.get("warc-refers-to");
-  return id === undefined ? [] : [id];
 }
 
 interface FoundCapture {

@@ -343,13 +343,11 @@ describe("nothing is left", () => {
       using file = nodeDisk.open(join(segments, segment!), "update");
       file.write(Buffer.of(bytes[offset]! ^ 1), offset);
     }
-    await expect(made.export("x.warc.gz")).rejects.toMatchObject({ code: "HT_VERIFY" });
-    expect(made.outputs()).toEqual([]);
     const warnings: Warning[] = [];
-    const report = await made.export("x.warc.gz", { salvage: true, onWarning: (warning) => warnings.push(warning) });
+    const report = await made.export("x.warc.gz", { onWarning: (warning) => warnings.push(warning) });
     // The second one is a revisit of the damaged one.
     expect(report).toMatchObject({ captures: 5, left: 2, record: 3, revisit: 1, orphan: 1 });
-    const told = warnings.filter(({ message }) => message.startsWith("left out"));
+    const told = warnings.filter(({ message }) => message.endsWith("skipped"));
     expect(told.map(({ offset }) => offset)).toEqual([damaged.offset, expect.any(Number)]);
     const exported = made.records("x.warc.gz").filter(isCapture);
     expect(exported.map(({ uri }) => uri)).not.toContain(`${A}logo`);

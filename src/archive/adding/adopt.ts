@@ -6,6 +6,7 @@ import { basename, resolve, sep } from "node:path";
 import { ArchiveError, formatIso } from "../../base/index.ts";
 import { type Input, isUrl, type RecordFacts, STANDARD_INPUT } from "../../pipeline/index.ts";
 import { archiveKey } from "../catalogue/capture-key.ts";
+import { Flag, has } from "../catalogue/capture-row.ts";
 import type { ArchiveCore } from "../core/archive-core.ts";
 import type { EntryCounts, SegmentEntry } from "../entering/segment-entry.ts";
 import { statAdopted } from "../segments/segments.ts";
@@ -153,7 +154,11 @@ class Moves {
     for (const { row } of this.core.catalogue.at(archiveKey(uri), timeMs ?? 0)) {
       const { place, payload } = row;
       const isPlace = place.offset === offset && place.inner === inner && this.gone.has(place.segment);
-      const isSame = sha256 === undefined || payload === undefined || sha256 === payload.sha256.toString("hex");
+      const isSame =
+        sha256 === undefined ||
+        payload === undefined ||
+        has(row, Flag.segmented) ||
+        sha256 === payload.sha256.toString("hex");
       if (isPlace && isSame) return place.segment;
     }
     return undefined;

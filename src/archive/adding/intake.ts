@@ -31,6 +31,7 @@ import { HELD_MAX } from "../entering/segment-entry.ts";
 import { belongsTo } from "../segments/companions.ts";
 import { isOddSegment, readable } from "../segments/segments.ts";
 import { sourceIn, sourceNumberOf } from "../segments/source-record.ts";
+import { IntakePages } from "./intake-pages.ts";
 import { IntakeSource } from "./intake-source.ts";
 import type { KnownOriginal, OriginalReferences } from "./original-references.ts";
 
@@ -94,6 +95,7 @@ export class Intake implements Disposable {
   private source: IntakeSource | undefined;
   private sourceNumber = 0;
   private held: RecordFacts[] = [];
+  private readonly pages: IntakePages;
   private last:
     | { readonly named: RecordFacts; readonly key: CaptureKey; readonly segment: number; end: number }
     | undefined;
@@ -104,6 +106,7 @@ export class Intake implements Disposable {
     this.core = core;
     this.options = options;
     this.rules = new Rules(options.policy);
+    this.pages = new IntakePages(core, options.readmit);
   }
 
   begin(input: Input): void {
@@ -115,6 +118,7 @@ export class Intake implements Disposable {
 
   end(): void {
     for (const facts of this.held.splice(0)) this.keepNote(facts);
+    this.counts.bytesKept += this.pages.take(this.source!.input, (facts) => this.beginSource(facts));
     this.source?.[Symbol.dispose]();
     this.source = undefined;
   }
@@ -265,7 +269,11 @@ export class Intake implements Disposable {
     const { kind, payload } = row;
     if (kind === "revisit") return sha256 === undefined;
     if (kind === "replaced") return sha256 === undefined && payload !== undefined && this.isHeld(payload);
-    return sha256 !== undefined && (has(row, Flag.notModified) || payload?.sha256.toString("hex") === sha256);
+    // A segmented capture is more than its record.
+    return (
+      sha256 !== undefined &&
+      (has(row, Flag.notModified | Flag.segmented) || payload?.sha256.toString("hex") === sha256)
+    );
   }
 
   private isHeld({ sha256, size }: Payload): boolean {
@@ -364,7 +372,7 @@ export class Intake implements Disposable {
     this.beginSource(facts);
     const place = this.attempt(facts, () => this.keep(facts, false, facts.odd === true));
     if (place === undefined) return;
-    catalogue.addNote(mark);
+    catalogue.addNote(mark, facts.type);
     indexer.enterRequest(facts);
   }
 
@@ -376,6 +384,7 @@ export class Intake implements Disposable {
   /** See `ActiveSegment.append`. */
   private keep(facts: RecordFacts, follows: boolean, isOdd: boolean): RecordPlace {
     const place = this.append(facts, follows, isOdd);
+    this.core.indexer.enterContinuation(facts, place);
     if (sourceNumberOf(facts.uri) === undefined || !this.isTakenForSource(place)) return place;
     // In another place it tells nothing.
     const { segment } = this.core;
@@ -437,7 +446,7 @@ export class Intake implements Disposable {
     const place = segment.append((sink) => warcinfo.write(sink));
     const mark = shelf.read(place, (record) => noteMark(factsOf(record, "", () => {})));
     if (catalogue.hasNote(mark)) segment.undo(before);
-    else catalogue.addNote(mark);
+    else catalogue.addNote(mark, "warcinfo");
   }
 
   [Symbol.dispose](): void {

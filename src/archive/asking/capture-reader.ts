@@ -1,10 +1,11 @@
 /** Captures as records: their headers, their payloads, wherever those lie. Everything is read at once, and waits for the disk. */
 import { ArchiveError, formatPlace } from "../../base/index.ts";
-import { type HttpHead, parseHttpHead, payloadOf, type WarcRecord } from "../../warc/index.ts";
+import { type HttpHead, parseHttpHead, type WarcRecord } from "../../warc/index.ts";
 import { FIRST_MS, timeOf, urlKeyOf } from "../catalogue/capture-key.ts";
 import { type CaptureRow, DIGEST_HALF, Flag, has, isHolder, type RecordPlace } from "../catalogue/capture-row.ts";
 import type { CatalogueView, FoundCapture } from "../catalogue/catalogue-view.ts";
 import { tellsStatus } from "../catalogue/visit-class.ts";
+import { wholePayloadOf } from "../segments/continuations.ts";
 import type { RecordShelf } from "../segments/segments.ts";
 import type { Locator } from "./locator.ts";
 
@@ -71,7 +72,9 @@ export class CaptureReader {
   payload<T>(found: FoundCapture, use: (chunks: Iterable<Uint8Array>) => T): T {
     // Of nothing there is no original.
     if (found.row.payload?.size === 0 && !isHolder(found.row)) return use([]);
-    return this.shelf.read(this.payloadPlace(found), (record) => use(payloadOf(record).chunks));
+    return this.shelf.read(this.payloadPlace(found), (record) =>
+      use(wholePayloadOf(record, this.locator, this.shelf).chunks),
+    );
   }
 }
 

@@ -6,7 +6,7 @@ import type { CatalogueView, FoundCapture } from "../catalogue/catalogue-view.ts
 import { isPending } from "../catalogue/visit-class.ts";
 import type { RecordShelf } from "../segments/segments.ts";
 
-export type CaptureFlag = "pending" | "cut-off" | "digest-lies" | "odd-date" | "replaced" | "removed";
+export type CaptureFlag = "pending" | "cut-off" | "digest-lies" | "odd-date" | "segmented" | "replaced" | "removed";
 
 /** Names that many captures share. */
 export class CaptureNames {
@@ -142,6 +142,7 @@ export class Capture {
     const flags: CaptureFlag[] = [];
     if (isPending(row)) flags.push("pending");
     if (has(row, Flag.cutOff)) flags.push("cut-off");
+    if (has(row, Flag.segmented)) flags.push("segmented");
     if (has(row, Flag.lies)) flags.push("digest-lies");
     if (has(row, Flag.oddDate)) flags.push("odd-date");
     if (row.kind === "replaced") flags.push("replaced");

@@ -7,10 +7,12 @@ import type { Disk } from "../../disk/index.ts";
 import { type OrderedStore, openRowsToRead } from "../../rows/index.ts";
 import { type CaptureRow, Flag, has, type OriginalRow, type RecordPlace } from "../catalogue/capture-row.ts";
 import { CatalogueView, type FoundCapture } from "../catalogue/catalogue-view.ts";
+import type { ContinuationRow } from "../catalogue/continuation-row.ts";
 import { archivePaths, lastCatalogue } from "../segments/archive-folder.ts";
+import type { ContinuationFinder } from "../segments/continuations.ts";
 import type { RecordShelf } from "../segments/segments.ts";
 
-export class Locator implements Disposable {
+export class Locator implements ContinuationFinder, Disposable {
   private readonly disk: Disk;
   private readonly folder: string;
   private readonly catalogue: CatalogueView;
@@ -37,6 +39,14 @@ export class Locator implements Disposable {
   original(half: Buffer): OriginalRow | undefined {
     const row = this.catalogue.anyOriginal(half);
     return row && this.follow(row, (catalogue) => catalogue.anyOriginal(half));
+  }
+
+  /** The records that continue the one with this id, in the order of their numbers. */
+  *continuations(origin: string): Generator<ContinuationRow> {
+    for (const row of this.catalogue.continuations(origin)) {
+      const isSame = ({ number, size }: ContinuationRow) => number === row.number && size === row.size;
+      yield this.follow(row, (catalogue) => [...catalogue.continuations(origin)].find(isSame));
+    }
   }
 
   private follow<T extends { readonly place: RecordPlace }>(row: T, look: (catalogue: CatalogueView) => T | undefined) {

@@ -7,6 +7,7 @@ import { damageOf } from "../../pipeline/index.ts";
 import { Dechunker, type HttpHead, parseHttpHead, saysChunked, WarcReader, type WarcRecord } from "../../warc/index.ts";
 import { Flag, has, isHolder, type Payload, type RecordPlace } from "../catalogue/capture-row.ts";
 import type { FoundCapture } from "../catalogue/catalogue-view.ts";
+import { continuationsOf } from "../segments/continuations.ts";
 import { idIn } from "../segments/segments.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -16,10 +17,9 @@ export interface ByteRange {
   readonly to: number;
 }
 
-/** Of a record of this size nothing is given out before all of it is proven. */
-const PROVEN_FIRST_MAX = 8 << 20;
-
 export class OpenedCapture implements AsyncDisposable {
+  /** Of a payload up to this size nothing is given out before all of it is proven. */
+  static readonly provenFirstMax = 8 << 20;
   /** The header of its record, as it stands. */
   readonly head: string;
   /** Without brackets. */
@@ -28,6 +28,8 @@ export class OpenedCapture implements AsyncDisposable {
   readonly date: string | undefined;
   /** Its own, or for a revisit without one that of what it stands for; absent where there is none. */
   readonly http: HttpHead | undefined;
+  /** Of a segmented capture that is not complete: what is missing of it, in words. */
+  readonly missing: string | undefined;
   private readonly snapshot: Snapshot;
   private readonly found: FoundCapture;
   private readonly release: () => void;
@@ -43,6 +45,7 @@ export class OpenedCapture implements AsyncDisposable {
         id: idIn(record, name, place),
         date: record.dateText,
         http: await httpOf(record),
+        missing: missingOf(snapshot, found, record),
       }));
       const told = has(found.row, Flag.headless) ? snapshot.reader.headerPlace(found) : undefined;
       const http = told === undefined ? own.http : await readLater(snapshot, told, httpOf);
@@ -57,7 +60,7 @@ export class OpenedCapture implements AsyncDisposable {
     snapshot: Snapshot,
     found: FoundCapture,
     release: () => void,
-    own: Pick<OpenedCapture, "head" | "id" | "date" | "http">,
+    own: Pick<OpenedCapture, "head" | "id" | "date" | "http" | "missing">,
   ) {
     this.snapshot = snapshot;
     this.found = found;
@@ -66,6 +69,7 @@ export class OpenedCapture implements AsyncDisposable {
     this.id = own.id;
     this.date = own.date;
     this.http = own.http;
+    this.missing = own.missing;
   }
 
   /** Of the payload, where it is known. */
@@ -84,7 +88,7 @@ export class OpenedCapture implements AsyncDisposable {
     const place = this.snapshot.reader.payloadPlace(this.found);
     const chunks = payloadLater(this.snapshot, place);
     const proven = payload === undefined ? chunks : this.prove(chunks, payload, place);
-    if (payload !== undefined && payload.size <= PROVEN_FIRST_MAX) {
+    if (payload !== undefined && payload.size <= OpenedCapture.provenFirstMax) {
       const all: Uint8Array[] = [];
       for await (const chunk of proven) all.push(chunk);
       yield* cut(all, range);
@@ -125,6 +129,14 @@ async function* cut(
     at += chunk.length;
     if (to > from) yield chunk.subarray(from, to);
   }
+}
+
+function missingOf({ locator }: Snapshot, { row }: FoundCapture, record: WarcRecord): string | undefined {
+  if (!has(row, Flag.segmented) || !has(row, Flag.cutOff)) return undefined;
+  const { missing } = continuationsOf(locator, record);
+  return missing === undefined
+    ? "its segments do not have as many bytes as the last one says"
+    : `segment ${missing} is not in the archive`;
 }
 
 async function httpOf(record: WarcRecord): Promise<HttpHead | undefined> {
@@ -170,18 +182,31 @@ async function readLater<T>(
 async function* payloadLater(snapshot: Snapshot, place: RecordPlace): AsyncGenerator<Uint8Array> {
   const { reader, record } = await openRecord(snapshot, place, () => {});
   try {
-    if (record !== undefined) yield* entityOf(record);
+    if (record !== undefined) yield* entityOf(record, blockLater(snapshot, record));
   } finally {
     reader.close();
   }
 }
 
-async function* entityOf(record: WarcRecord): AsyncGenerator<Uint8Array> {
+/** The block of a record, and of those that continue it. */
+async function* blockLater(snapshot: Snapshot, record: WarcRecord): AsyncGenerator<Uint8Array> {
+  yield* record;
+  for (const { place } of continuationsOf(snapshot.locator, record).rows) {
+    const { reader, record: next } = await openRecord(snapshot, place, () => {});
+    try {
+      if (next !== undefined) yield* next;
+    } finally {
+      reader.close();
+    }
+  }
+}
+
+async function* entityOf(record: WarcRecord, block: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let isFirst = true;
   let parts: Uint8Array[] = [];
   let dechunker: Dechunker | undefined;
   const isWhole = record.block !== undefined;
-  for await (const piece of record) {
+  for await (const piece of block) {
     let rest: Uint8Array = piece;
     if (isFirst) {
       const http = record.isHttp ? parseHttpHead(piece, 0, piece.length, isWhole) : undefined;

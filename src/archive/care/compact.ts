@@ -172,8 +172,8 @@ class Compaction {
     const isHere = (place: RecordPlace) => place.segment === number && place.offset === facts.offset;
     const there = catalogue.at(archiveKey(facts.uri), facts.timeMs ?? 0);
     const captures = there.filter(({ row }) => isHere(row.place) && !has(row, Flag.removed));
-    const original = this.originalOf(facts);
-    const isOriginal = original !== undefined && isHere(original.place);
+    const original = this.originalOf(facts, captures);
+    const isOriginal = original !== undefined && isHere(original.row.place);
     const source = captures[0]?.row.source;
     const { same } = this.core.indexer.find(facts);
     const isThere = same !== undefined && !has(same.row, Flag.removed);
@@ -185,10 +185,15 @@ class Compaction {
     return { facts, isAlive, isKept, captures, isOriginal, source, follows: false };
   }
 
-  private originalOf({ capture }: RecordFacts) {
+  private originalOf({ capture }: RecordFacts, captures: readonly FoundCapture[]) {
     if (capture?.sha256 === undefined) return undefined;
+    // Of a segmented capture the record has a part.
+    const whole = captures.find(({ row }) => has(row, Flag.segmented))?.row.payload;
+    const sha256 = whole?.sha256 ?? Buffer.from(capture.sha256, "hex");
     const framing: Framing = capture.framing ?? "plain";
-    return this.core.catalogue.original(Buffer.from(capture.sha256, "hex").subarray(0, DIGEST_HALF), framing);
+    const digest = sha256.subarray(0, DIGEST_HALF);
+    const row = this.core.catalogue.original(digest, framing);
+    return row && { digest, framing, row };
   }
 
   /** Whether the segment is gone. */
@@ -223,11 +228,12 @@ class Compaction {
       for (const piece of core.shelf.raw(number, facts.offset, facts.offset + facts.length!)) sink.write(piece);
     }, follows);
     for (const { key, row } of captures) core.catalogue.putCapture(key, row, { ...row, place });
-    const original = isOriginal ? this.originalOf(facts) : undefined;
+    const original = isOriginal ? this.originalOf(facts, captures) : undefined;
     if (original !== undefined) {
-      const digest = Buffer.from(facts.capture!.sha256!, "hex").subarray(0, DIGEST_HALF);
-      core.catalogue.putOriginal(digest, facts.capture!.framing ?? "plain", original, { ...original, place }, true);
+      const { digest, framing, row } = original;
+      core.catalogue.putOriginal(digest, framing, row, { ...row, place }, true);
     }
+    core.indexer.enterContinuation(facts, place);
     core.commits.whereDue();
   }
 

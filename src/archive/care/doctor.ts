@@ -9,12 +9,14 @@ import { FactsFeed } from "../adding/facts-feed.ts";
 import { type ArchiveOptions, Snapshot } from "../asking/snapshot.ts";
 import { type ArchiveTotals, archiveTotals } from "../asking/stats.ts";
 import { archiveKey, markIn, urlKeyOf } from "../catalogue/capture-key.ts";
-import { DIGEST_HALF } from "../catalogue/capture-row.ts";
+import { DIGEST_HALF, Flag, has } from "../catalogue/capture-row.ts";
 import { Table } from "../catalogue/catalogue-keys.ts";
 import type { CatalogueView, FoundCapture } from "../catalogue/catalogue-view.ts";
 import { isPending } from "../catalogue/visit-class.ts";
 import { markOf } from "../entering/own-row.ts";
 import { visitIdentity } from "../entering/visit-changes.ts";
+import { describeDamage, leaveOutDamaged } from "../export/export-salvage.ts";
+import { SelectedCaptures } from "../export/export-selection.ts";
 import { archivePaths } from "../segments/archive-folder.ts";
 import { adoptedInput, segmentInput, segmentPath, statAdopted } from "../segments/segments.ts";
 
@@ -49,6 +51,7 @@ export async function* examineArchive(
     yield* doctor.captures();
     yield* doctor.timeline();
     yield* doctor.scrub(scrubbed);
+    yield* doctor.openable();
     options.onTotals?.(archiveTotals(archive));
     if (!doctor.isOvertaken) return;
   }
@@ -268,6 +271,28 @@ class Doctor {
     yield* findings;
   }
 
+  /** With `scrub`: captures that need more than their own record can be put together, as for an export. */
+  async *openable(): AsyncGenerator<DoctorFinding> {
+    if (this.options.scrub !== true) return;
+    const { disk, archive } = this;
+    const findings: DoctorFinding[] = [];
+    await leaveOutDamaged({
+      disk,
+      archive,
+      selected: new SelectedCaptures(archive, {}),
+      isTried: ({ row }) =>
+        !this.gone.has(row.place.segment) &&
+        (row.kind === "revisit" || row.kind === "replaced" || has(row, Flag.segmented)),
+      onDamage: (capture, error) => {
+        const { segment, offset } = capture.row.place;
+        const message = describeDamage(capture, error);
+        findings.push({ code: error.code, message, file: this.nameOf(segment), offset });
+      },
+      pause: () => Promise.resolve(),
+    });
+    yield* findings;
+  }
+
   private judge(segment: number, facts: RecordFacts, file: string): DoctorFinding | undefined {
     const { catalogue } = this.archive;
     const { capture, offset } = facts;
@@ -287,6 +312,8 @@ class Doctor {
     if (found.length === 0 && there.some(isHere)) return wrong("HT_CORRUPT", "its payload is not what it was");
     if (found.length === 0) return wrong("HT_LOST", `${facts.uri} is not in the catalogue`);
     const here = found.find(isHere)?.row.payload;
+    // That of a segmented capture is in several records; see `openable`.
+    if (capture.segmented === true) return undefined;
     if (here === undefined || capture.sha256 === undefined || capture.status === 304) return undefined;
     return here.sha256.toString("hex") === capture.sha256
       ? undefined

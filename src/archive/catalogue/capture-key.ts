@@ -125,6 +125,11 @@ export function waitForRequest(id: string): string {
   return waitHash(`request ${id}`);
 }
 
+/** What the records that continue the one with this id are listed under. */
+export function segmentsOf(id: string): string {
+  return waitHash(`segments ${id}`);
+}
+
 function waitHash(text: string): string {
   return hash("sha256", text, "binary").slice(0, WAIT_SIZE);
 }

@@ -74,6 +74,8 @@ export const Flag = {
   far: 4096,
   /** Replaced: it was a resource. */
   resource: 8192,
+  /** Its record is the first segment of several. With `cutOff`, not all of them are there. */
+  segmented: 16384,
 } as const;
 
 /** Read-only: a row that changes is put again. */
@@ -149,12 +151,12 @@ const MIME_PLACES = new Map<string | undefined, number>([
 ]);
 const OTHER_MIME = 1;
 
-function writePlace(row: RowWriter, { segment, offset, length, inner }: RecordPlace): void {
+export function writePlace(row: RowWriter, { segment, offset, length, inner }: RecordPlace): void {
   row.count(segment).count(offset).count(length);
   if (length === 0) row.count(inner);
 }
 
-function readPlace(row: RowReader): RecordPlace {
+export function readPlace(row: RowReader): RecordPlace {
   const [segment, offset, length] = [row.count(), row.count(), row.count()];
   return { segment, offset, length, inner: length === 0 ? row.count() : 0 };
 }

@@ -25,6 +25,8 @@ export const Table = {
   byId: 13,
   /** The last entry of the journal by which nobody had a payload any more. */
   dropped: 14,
+  /** Continuation records, by the ids of the records that they continue. */
+  continuation: 15,
 };
 
 /** Of one payload: framing is part of which original a revisit may refer to. */

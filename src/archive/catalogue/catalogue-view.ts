@@ -35,6 +35,7 @@ import {
   Table,
   tableKey,
 } from "./catalogue-keys.ts";
+import { type ContinuationRow, continuationsKey, decodeContinuation } from "./continuation-row.ts";
 import { decodeRequest, type LooseRequest } from "./request-row.ts";
 
 /** A file whose records are in the archive: a segment of our own, or one that was adopted and stays where it is. */
@@ -117,6 +118,13 @@ export interface FoundCapture {
   readonly under?: string | undefined;
   readonly timeMs: number;
   readonly row: CaptureRow;
+}
+
+const NOTE_TYPES = new Set(["warcinfo", "request", "metadata", "conversion", "continuation"]);
+
+/** How a record that is no capture is counted. */
+export function noteType(type: string): string {
+  return NOTE_TYPES.has(type) ? type : "other";
 }
 
 /** Behind all keys of URLs. */
@@ -300,6 +308,12 @@ export class CatalogueView {
     for (const { value } of this.view.range(prefix, behind(prefix))) yield decodeRequest(value);
   }
 
+  /** The records that continue the one with this id, in the order of their numbers. */
+  *continuations(origin: string): Generator<ContinuationRow> {
+    const prefix = continuationsKey(origin);
+    for (const { value } of this.view.range(prefix, behind(prefix))) yield decodeContinuation(value);
+  }
+
   /** The entry of the journal by which nobody had this payload any more; 0 where there is none. */
   dropped(digest: Buffer): number {
     return Number(this.view.get(tableKey(Table.dropped, latin1(digest)))?.toString() ?? 0);
@@ -308,6 +322,16 @@ export class CatalogueView {
   /** Whether a record that is no capture is there. */
   hasNote(note: string): boolean {
     return this.view.get(tableKey(Table.note, note)) !== undefined;
+  }
+
+  /** How many records that are no captures there are, by their types. */
+  countNotes(): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const { value } of this.table(Table.note)) {
+      const type = noteType(value.toString());
+      counts[type] = (counts[type] ?? 0) + 1;
+    }
+    return counts;
   }
 
   private table(table: number): Iterable<Pair> {

@@ -17,10 +17,12 @@ import {
   encodePointer,
   halvesIn,
   type JournalEnd,
+  noteType,
   pointerKey,
   type SegmentRow,
   type SourceRow,
 } from "./catalogue-view.ts";
+import { type ContinuationRow, continuationKey, encodeContinuation } from "./continuation-row.ts";
 import { encodeRequest, type LooseRequest } from "./request-row.ts";
 import { isPending } from "./visit-class.ts";
 
@@ -170,13 +172,18 @@ export class Catalogue extends CatalogueView {
     this.put(key, encodeRequest(request));
   }
 
+  /** A record that continues the one with the id `origin`; or the same in another place. */
+  putContinuation(origin: string, mark: string, row: ContinuationRow): void {
+    this.put(continuationKey(origin, row.number, mark), encodeContinuation(row));
+  }
+
   /** By this entry of the journal nobody has the payload any more. */
   markDropped(digest: Buffer, entry: number): void {
     this.put(tableKey(Table.dropped, latin1(digest)), Buffer.from(String(entry)));
   }
 
-  addNote(note: string): void {
-    this.put(tableKey(Table.note, note), NOTHING);
+  addNote(note: string, type: string): void {
+    this.put(tableKey(Table.note, note), Buffer.from(noteType(type)));
   }
 
   /** Of the next file that is added. A number is not given out again, though nothing of its file is left. */

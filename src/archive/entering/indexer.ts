@@ -47,6 +47,7 @@ import { type Asking, Originals, type Resolution } from "./originals.ts";
 import { claimBeside, type EnteredPlace, isToSelf, kindOf, markOf, payloadIn, rowOf } from "./own-row.ts";
 import { Payloads } from "./payloads.ts";
 import { answersTo, isSameRequest, joinRequests, looseRequest, requestsOf } from "./requests.ts";
+import { SegmentedCaptures } from "./segmented.ts";
 import { VisitChanges } from "./visit-changes.ts";
 
 /** What the archive has of a record that comes. */
@@ -67,6 +68,7 @@ export class Indexer {
   private readonly originals: Originals;
   private readonly payloads: Payloads;
   private readonly neighbours: Neighbours;
+  private readonly segmented: SegmentedCaptures;
   private readonly changes: VisitChanges;
   /** Revisits to look at again, ids that revisits ask for, and captures with the ids of requests that they name. */
   private woken = new Set<CaptureKey>();
@@ -81,6 +83,7 @@ export class Indexer {
     this.originals = new Originals(catalogue, shelf);
     this.payloads = new Payloads(catalogue, this.woken);
     this.neighbours = new Neighbours(catalogue, shelf, this.originals);
+    this.segmented = new SegmentedCaptures(catalogue, shelf, this.payloads);
     this.changes = new VisitChanges(catalogue);
   }
 
@@ -141,6 +144,7 @@ export class Indexer {
     if (same !== undefined) this.catalogue.markLoose(same.row.place.segment);
     if (facts.capture!.sha256 === undefined) this.resolve(key, facts);
     else if (entered.kind === "replaced") this.payloads.claimFor(facts, row.payload!);
+    else if (has(row, Flag.segmented)) this.segmented.touch(key);
     else if (isHolder(row)) this.payloads.hold(facts, row.payload!, entered.place, heals);
     if (this.catalogue.isAsked(idMarkIn(key))) this.catalogue.addById(idMarkIn(key), key);
     return key;
@@ -203,6 +207,11 @@ export class Indexer {
     this.put(key, row, { ...next, class: classOf(next) }, false);
   }
 
+  /** A record that continues another one; nothing is to be done for any other. */
+  enterContinuation(note: RecordFacts, place: RecordPlace): void {
+    this.segmented.enter(note, place);
+  }
+
   /** A request that does not stand beside its answer. */
   enterRequest(note: RecordFacts): void {
     const loose = looseRequest(note);
@@ -242,6 +251,7 @@ export class Indexer {
   /** Makes everything that depends on others what it has to be, and tells the timeline. To be called before a commit. */
   settle(timeline: TimelineWriter): void {
     this.nameRequests();
+    this.segmented.settle((key, before, row) => this.put(key, before, row, false));
     this.listAsked();
     while (this.woken.size > 0) {
       const [key] = this.woken;
@@ -345,7 +355,7 @@ function otherMarkOf({ id, capture }: RecordFacts): string {
 /** One that has its payload is not one with another, though all else be equal. */
 function isSame(row: CaptureRow, { capture }: RecordFacts): boolean {
   const { sha256 } = capture!;
-  if (sha256 === undefined || row.payload === undefined || !isHolder(row)) return true;
+  if (sha256 === undefined || row.payload === undefined || !isHolder(row) || has(row, Flag.segmented)) return true;
   return row.payload.sha256.toString("hex") === sha256;
 }
 

@@ -2,7 +2,6 @@
  * What depends on the captures of the same URL around a moment: whether a record that may have been cut off begins the
  * state beside it, and what a silent 304 confirms. Obeys docs/lifespans.md.
  */
-import { payloadOf } from "../../warc/index.ts";
 import { FIRST_MS, LAST_MS, urlKeyOf } from "../catalogue/capture-key.ts";
 import {
   type CaptureRow,
@@ -16,6 +15,7 @@ import {
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { FoundCapture } from "../catalogue/catalogue-view.ts";
 import { classOf, contentStatus, isWholeState } from "../catalogue/visit-class.ts";
+import { wholePayloadOf } from "../segments/continuations.ts";
 import { type RecordShelf, readable } from "../segments/segments.ts";
 import type { EarlierStates, Originals } from "./originals.ts";
 
@@ -91,9 +91,12 @@ export class Neighbours {
     if (part.size >= whole.size) return part.sha256.equals(whole.sha256);
     const place = isHolder(state) && state.kind !== "replaced" ? state.place : this.placeOf(whole);
     if (place === undefined) return false;
+    const { shelf, catalogue } = this;
     const isBeginning = readable(() =>
-      this.shelf.read(row.place, (record) =>
-        this.shelf.read(place, (other) => isPrefix(payloadOf(record).chunks, payloadOf(other).chunks)),
+      shelf.read(row.place, (record) =>
+        shelf.read(place, (other) =>
+          isPrefix(wholePayloadOf(record, catalogue, shelf).chunks, wholePayloadOf(other, catalogue, shelf).chunks),
+        ),
       ),
     );
     return isBeginning === true;

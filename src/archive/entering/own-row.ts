@@ -93,6 +93,7 @@ function flagsOf(facts: RecordFacts, addedMs: number, urlKey: string): number {
     // What had no date gets this one when it is converted, and others write it where they know none.
     ((facts.timeMs ?? 0) === 0 ? Flag.undated : 0) |
     (facts.type === "resource" || wasResource === true ? Flag.resource : 0) |
+    (segmented === true && !is304 ? Flag.segmented : 0) |
     tellsItself
   );
 }

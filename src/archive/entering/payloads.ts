@@ -100,6 +100,14 @@ export class Payloads {
     if (isLast || claim !== undefined) this.wakeRevisits(digest);
   }
 
+  /** A capture has another payload now. If no other has the one that it had, that is gone. */
+  leave({ payload }: CaptureRow): void {
+    const digest = payload?.sha256.subarray(0, DIGEST_HALF);
+    if (digest === undefined || this.hasHolder(digest)) return;
+    this.drop(digest);
+    this.wakeRevisits(digest);
+  }
+
   private hasHolder(digest: Buffer): boolean {
     for (const key of this.catalogue.seen(digest)) {
       const row = this.catalogue.capture(key);

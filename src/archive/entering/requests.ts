@@ -56,7 +56,7 @@ export function looseRequest(note: RecordFacts): LooseRequest | undefined {
  * Whether a record that stands by itself belongs to a capture that was removed, and to none that is there: one that it
  * names, or, where it names none, of its URI and about its time.
  */
-export function isOfRemoved(catalogue: CatalogueView, note: RecordFacts): boolean {
+export function isOfRemoved(catalogue: CatalogueView, note: Pick<RecordFacts, "uri" | "with" | "timeMs">): boolean {
   const { uri, with: names, timeMs = 0 } = note;
   if (uri === undefined || catalogue.state.journal === 0) return false;
   const marks = names?.map(idMark);

@@ -75,6 +75,7 @@ export class SegmentEntry {
   private takeNote(facts: RecordFacts): void {
     if (sourceNumberOf(facts.uri) !== undefined && this.takeSource(facts)) return;
     const { last } = this;
+    this.indexer.enterContinuation(facts, this.placeOf(facts));
     if (last !== undefined && last.end === facts.offset && belongsTo(facts, last.named)) {
       const length = facts.length ?? 0;
       this.indexer.extend(last.key, length, requestFor(last.named, facts));
@@ -86,14 +87,18 @@ export class SegmentEntry {
     if (this.held.length > HELD_MAX) this.enterNote(this.held.shift()!);
   }
 
+  private placeOf({ offset, length = 0, inner = 0 }: RecordFacts): RecordPlace {
+    return { segment: this.segment, offset, length, inner };
+  }
+
   /** Whether it is a record of ours about where the following ones come from. In a file of others there is none. */
-  private takeSource({ offset, length = 0, inner = 0 }: RecordFacts): boolean {
+  private takeSource(facts: RecordFacts): boolean {
     const { catalogue, shelf, segment, archiveId } = this;
     if (catalogue.segment(segment)?.adopted !== undefined) return false;
     this.isPlaced ??= shelf.first(segment, tellsPlaced) === true;
     const isPlaced = this.isPlaced;
-    const source = shelf.read({ segment, offset, length, inner }, (record) =>
-      sourceIn(record, { archiveId, segment, offset }, isPlaced),
+    const source = shelf.read(this.placeOf(facts), (record) =>
+      sourceIn(record, { archiveId, segment, offset: facts.offset }, isPlaced),
     );
     if (source === undefined) return false;
     this.source = source.number;
@@ -112,8 +117,8 @@ export class SegmentEntry {
     }
     for (const note of notes) this.enterNote(note);
     this.last = undefined;
-    const { offset, length = 0, inner = 0 } = facts;
-    const place = { segment: this.segment, offset, length, inner };
+    const { offset, length = 0 } = facts;
+    const place = this.placeOf(facts);
     const found = this.indexer.find(facts);
     if (found.same !== undefined && has(found.same.row, Flag.removed)) this.takeRemoved(facts, place, found.same.row);
     else if (this.indexer.isKnown(facts, found)) this.takeKnown(beside);
@@ -144,7 +149,7 @@ export class SegmentEntry {
   }
 
   private enterNote(note: RecordFacts): void {
-    this.catalogue.addNote(noteMark(note));
+    this.catalogue.addNote(noteMark(note), note.type);
     this.indexer.enterRequest(note);
   }
 }

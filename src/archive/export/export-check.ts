@@ -13,7 +13,7 @@ export interface CheckParts {
   /** The captures in the order in which they were written. */
   readonly captures: Iterator<SelectedCapture>;
   /** Gets every record with the first bytes of its payload. Views are valid during the call. */
-  readonly onRecord: (record: WarcRecord, scan: RecordScan, start: Uint8Array) => void;
+  readonly onRecord: (record: WarcRecord, scan: RecordScan, start: Uint8Array, capture?: SelectedCapture) => void;
   /** Waits where others should have their turn. */
   readonly pause: (bytes: number) => Promise<void>;
 }
@@ -57,8 +57,8 @@ export class ExportCheck {
     });
     record.drain();
     if (record.length === undefined) throw failure(record, "the record shares its member");
-    if (isCapture) this.capture(record, scan);
-    this.parts.onRecord(record, scan, this.start.subarray(0, this.startSize));
+    const capture = isCapture ? this.capture(record, scan) : undefined;
+    this.parts.onRecord(record, scan, this.start.subarray(0, this.startSize), capture);
   }
 
   private keepStart(bytes: Uint8Array): void {
@@ -67,7 +67,7 @@ export class ExportCheck {
     this.startSize += part.length;
   }
 
-  private capture(record: WarcRecord, scan: RecordScan): void {
+  private capture(record: WarcRecord, scan: RecordScan): SelectedCapture {
     const next = this.parts.captures.next();
     if (next.done === true) throw failure(record, "a capture that was not asked for");
     const { row, key } = next.value;
@@ -75,13 +75,14 @@ export class ExportCheck {
       throw failure(record, "another capture than the one that stands here");
     if (record.type === "revisit") {
       if (row.kind !== "revisit" && row.kind !== "replaced") throw failure(record, "a revisit that was none");
-      return;
+      return next.value;
     }
     const sha256 = scan.payloadDigests.find(({ algorithm }) => algorithm === "sha256")!;
-    // What a 304 stands for is not in its record.
-    const isOwn = !has(row, Flag.notModified) || row.kind === "revisit";
+    // What a 304 stands for is not in its record, and of a segmented capture only the beginning is.
+    const isOwn = !has(row, Flag.notModified | Flag.segmented) || row.kind === "revisit";
     if (isOwn && row.payload?.sha256.toString("hex") !== sha256.hex)
       throw failure(record, "another payload than the archive has of it");
+    return next.value;
   }
 
   /** To be called behind the last file. */

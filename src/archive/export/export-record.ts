@@ -3,12 +3,11 @@
  * with the bytes that it has where that can be; a revisit stays one as long as what it refers to goes over too, and is
  * the record that it stands for otherwise. What belongs to a capture goes with it.
  */
-import { ArchiveError, formatDigest, formatPlace } from "../../base/index.ts";
+import { ArchiveError, createHasher, formatDigest, formatPlace } from "../../base/index.ts";
 import { timeOfDate } from "../../dedup/index.ts";
 import type { ByteSink, Disk } from "../../disk/index.ts";
 import {
   Expansion,
-  type Input,
   type OwnRevisit,
   parseReplaced,
   RecordHasher,
@@ -16,14 +15,7 @@ import {
   restoredBlock,
   restoredHead,
 } from "../../pipeline/index.ts";
-import {
-  HTTP_HEAD_SIZE_MAX,
-  payloadOf,
-  refersToOf,
-  WarcReader,
-  type WarcRecord,
-  WarcWriter,
-} from "../../warc/index.ts";
+import { HTTP_HEAD_SIZE_MAX, refersToOf, WarcReader, type WarcRecord, WarcWriter } from "../../warc/index.ts";
 import { IntakeSource } from "../adding/intake-source.ts";
 import type { Snapshot } from "../asking/snapshot.ts";
 import { archiveKey } from "../catalogue/capture-key.ts";
@@ -37,7 +29,8 @@ import {
   type RecordPlace,
 } from "../catalogue/capture-row.ts";
 import { type FoundCapture } from "../catalogue/catalogue-view.ts";
-import { adoptedInput, openArchive } from "../segments/segments.ts";
+import { continuationsOf, wholePayloadOf } from "../segments/continuations.ts";
+import { adoptedInput, segmentInput } from "../segments/segments.ts";
 import { RestoredFirsts, referringTo } from "./export-firsts.ts";
 import type { SelectedCapture, SelectedCaptures } from "./export-selection.ts";
 
@@ -49,7 +42,7 @@ export type ExportFate = "record" | "revisit" | "restored" | "expanded" | "orpha
 
 /** A larger payload is not held, but read as often as it is needed. */
 const HELD_SIZE_MAX = 8 << 20;
-const ADOPTED_OPEN_MAX = 16;
+const OPEN_MAX = 16;
 
 /** The payload of an original, and what its record says. */
 interface Original {
@@ -66,7 +59,8 @@ interface ReadRevisit {
   readonly block: Buffer | undefined;
 }
 
-interface AdoptedFile {
+/** A segment whose records are taken out one by one. */
+interface OpenFile {
   readonly source: IntakeSource;
   /** Its records are gzip members, and go over as they are where they share none. */
   readonly isCopied: boolean;
@@ -76,8 +70,10 @@ export class RecordExport implements Disposable {
   private readonly disk: Disk;
   private readonly archive: Snapshot;
   private readonly selected: SelectedCaptures;
-  private readonly adopted = new Map<number, AdoptedFile>();
+  private readonly open = new Map<number, OpenFile>();
   private readonly firsts = new RestoredFirsts();
+  /** Continuation records that went out with captures that they do not stand beside. */
+  segmentCount = 0;
   private held: { readonly digest: Buffer; readonly original: Original & { readonly chunks: [Buffer] } } | undefined;
 
   constructor(disk: Disk, archive: Snapshot, selected: SelectedCaptures) {
@@ -88,29 +84,67 @@ export class RecordExport implements Disposable {
 
   /** Throws HT_VERIFY where a record cannot be put together again. What was written to the sink is of no use then. */
   write(capture: SelectedCapture, sink: ByteSink): ExportFate {
-    const { kind, place, before, after } = this.archive.locator.capture(capture);
+    const mending = this.selected.mendingOf(capture);
+    const isAnew = mending !== undefined;
+    const { kind, place, ...around } = this.archive.locator.capture(capture);
+    const { before, after } = mending === "alone" ? { before: 0, after: 0 } : around;
+    const { payload } = capture.row;
+    const [from, to] = [place.offset - before, place.offset + place.length + after];
+    const keep = () => this.keep(place, from, to, sink, isAnew);
     if (kind === "response" || kind === "resource") {
-      this.keep(place, place.offset - before, place.offset + place.length + after, sink);
+      keep();
+      if (has(capture.row, Flag.segmented)) this.writeSegments(capture, { segment: place.segment, from, to }, sink);
       return "record";
     }
-    const { payload } = capture.row;
-    const keep = () => this.keep(place, place.offset - before, place.offset + place.length + after, sink);
     // One for an empty payload needs no original, and what one with another profile needs nobody knows.
     if (payload?.size === 0 || has(capture.row, Flag.unread)) {
       keep();
       return "revisit";
     }
-    const revisit = this.readRevisit(place);
+    const revisit = this.readRevisit(place, isAnew);
     const original = payload && this.archive.catalogue.anyOriginal(halfIn(payload));
     if (original === undefined || revisit.block === undefined || this.leadsToSelected(capture, revisit.record)) {
       keep();
       return original === undefined || revisit.block === undefined ? "orphan" : "revisit";
     }
-    if (before > 0) this.keep(place, place.offset - before, place.offset, sink);
+    if (before > 0) this.keep(place, from, place.offset, sink, isAnew);
     const fate = this.writeFull(capture, revisit.record, revisit.block, original, new WarcWriter(sink));
     const end = place.offset + place.length;
-    if (after > 0) this.keep(place, end, end + after, sink);
+    if (after > 0) this.keep(place, end, to, sink, isAnew);
     return fate;
+  }
+
+  /** Of a segmented capture: the other segments, wherever they lie. Those around its record are written already. */
+  private writeSegments(
+    capture: SelectedCapture,
+    written: { readonly segment: number; readonly from: number; readonly to: number },
+    sink: ByteSink,
+  ): void {
+    const { reader, locator } = this.archive;
+    const rows = reader.record(capture, (record) => continuationsOf(locator, record).all);
+    for (const { place } of rows) {
+      const { segment, offset, length } = place;
+      if (segment === written.segment && offset >= written.from && offset < written.to) continue;
+      this.keep(place, offset, offset + length, sink);
+      this.segmentCount++;
+    }
+    // What is written is read back record by record, which says nothing about the whole.
+    const hasher = createHasher("sha256");
+    reader.payload(capture, (chunks) => {
+      for (const chunk of chunks) hasher.update(chunk);
+    });
+    if (hasher.finish().hex === capture.row.payload?.sha256.toString("hex")) return;
+    const { place } = capture.row;
+    const at = { file: this.archive.shelf.nameOf(place.segment), offset: place.offset };
+    throw new ArchiveError("HT_VERIFY", `${formatPlace(at)}: its segments are not what they were`, at);
+  }
+
+  /** Writes a record that goes out with no capture. Whether it was sound; HT_CORRUPT where it cannot be read. */
+  writeUnlinked(place: RecordPlace, sink: ByteSink): boolean {
+    const { segment, offset, length } = place;
+    const isSound = this.archive.shelf.isSound(segment, offset, offset + length);
+    this.keep(place, offset, offset + length, sink, !isSound);
+    return isSound || this.archive.catalogue.segment(segment)?.adopted !== undefined;
   }
 
   /** Writes what a revisit stands for; of those that we wrote for one payload the first, and the others refer to it. */
@@ -138,11 +172,15 @@ export class RecordExport implements Disposable {
     return "restored";
   }
 
-  private readRevisit(place: RecordPlace): ReadRevisit {
-    return this.archive.shelf.read(place, (record) => {
-      const isLarge = (record.blockSize ?? 0) > HTTP_HEAD_SIZE_MAX;
-      return { record, block: isLarge ? undefined : Buffer.from(record.readAll(HTTP_HEAD_SIZE_MAX)) };
-    });
+  private readRevisit(place: RecordPlace, isAnew: boolean): ReadRevisit {
+    return this.archive.shelf.read(
+      place,
+      (record) => {
+        const isLarge = (record.blockSize ?? 0) > HTTP_HEAD_SIZE_MAX;
+        return { record, block: isLarge ? undefined : Buffer.from(record.readAll(HTTP_HEAD_SIZE_MAX)) };
+      },
+      isAnew,
+    );
   }
 
   /** Whether it refers to a capture that goes over as a full record. A revisit of the input may name it loosely. */
@@ -220,36 +258,45 @@ export class RecordExport implements Disposable {
 
   private readOriginal<T>(digest: Buffer, use: (original: Original) => T): T {
     const { place } = this.archive.locator.original(digest)!;
-    return this.archive.shelf.read(place, (record) => {
-      const { chunks } = payloadOf(record);
+    const { shelf, locator } = this.archive;
+    const read = (record: WarcRecord) => {
+      const { chunks } = wholePayloadOf(record, locator, shelf);
       const { uri = "", dateText: date = "" } = record;
       const result = use({ chunks, uri, date });
       while (record.read() !== undefined);
       return result;
-    });
+    };
+    // What comes of it is compared with a digest, so a checksum that fails does not matter.
+    return shelf.read(place, read, true);
   }
 
-  /** Writes what lies in a segment from one position to another: a record, and those around it. */
-  private keep(place: RecordPlace, from: number, to: number, sink: ByteSink): void {
+  /**
+   * Writes what lies in a segment from one position to another: a record, and those around it. `isAnew` says that it cannot
+   * be copied.
+   */
+  private keep(place: RecordPlace, from: number, to: number, sink: ByteSink, isAnew = false): void {
     const { segment } = place;
-    const adopted = this.adoptedFile(segment);
+    const { shelf, catalogue } = this.archive;
     // A file of others may have sizes and checksums that are not true.
-    const isCopied = adopted?.isCopied !== false && place.length > 0;
-    if (adopted === undefined || (isCopied && this.archive.shelf.isSound(segment, from, to))) {
-      for (const piece of this.archive.shelf.raw(segment, from, to)) sink.write(piece);
-    } else this.keepAnew(place, from, to, adopted.source, sink);
+    const file = isAnew || catalogue.segment(segment)?.adopted !== undefined ? this.fileOf(segment) : undefined;
+    const isCopied =
+      file === undefined || (!isAnew && file.isCopied && place.length > 0 && shelf.isSound(segment, from, to));
+    if (isCopied) for (const piece of shelf.raw(segment, from, to)) sink.write(piece);
+    else this.keepAnew(place, from, to, file.source, sink);
   }
 
-  /** Of what is not in gzip members of its own, or not sound, each record becomes one. */
-  private keepAnew(place: RecordPlace, from: number, to: number, adopted: IntakeSource, sink: ByteSink): void {
-    const { source } = openArchive(this.disk, adopted.input);
+  /** Of what is not in gzip members of its own, or not sound, each record becomes one. What cannot be read stays out. */
+  private keepAnew(place: RecordPlace, from: number, to: number, file: IntakeSource, sink: ByteSink): void {
+    if (from < 0) throw new ArchiveError("HT_CORRUPT", `${file.input.name}: what belongs to a record lies elsewhere`);
+    const { source } = this.archive.shelf.openFile(place.segment);
     const reader = new WarcReader(source, { start: from, onWarning: () => {} });
     try {
-      for (const facts of readFacts(reader, adopted.name)) {
+      for (const facts of readFacts(reader, file.name)) {
         const isShared = place.length === 0;
         if (isShared && (facts.offset !== place.offset || (facts.inner ?? 0) !== place.inner)) continue;
         if (!isShared && facts.offset >= to) return;
-        adopted.keep(facts, sink);
+        const isAround = facts.offset !== place.offset;
+        if (!isAround || facts.damaged !== "cut") file.keep(facts, sink);
         if (isShared) return;
       }
     } finally {
@@ -258,20 +305,21 @@ export class RecordExport implements Disposable {
     }
   }
 
-  /** Absent for our own segments, which are all gzip members. */
-  private adoptedFile(segment: number): AdoptedFile | undefined {
-    if (this.archive.catalogue.segment(segment)?.adopted === undefined) return undefined;
-    const there = this.adopted.get(segment);
+  private fileOf(segment: number): OpenFile {
+    const there = this.open.get(segment);
     if (there !== undefined) return there;
-    const input = adoptedInput(this.disk, this.archive.shelf.nameOf(segment), 0);
-    const file = { source: new IntakeSource(this.disk, input), isCopied: this.isCopied(input) };
-    this.adopted.set(segment, file);
-    if (this.adopted.size > ADOPTED_OPEN_MAX) this.forget(this.adopted.keys().next().value!);
+    const name = this.archive.shelf.nameOf(segment);
+    const isAdopted = this.archive.catalogue.segment(segment)?.adopted !== undefined;
+    const input = isAdopted ? adoptedInput(this.disk, name, 0) : segmentInput(name, 0);
+    const isCopied = this.isCopied(segment);
+    const file = { source: new IntakeSource(this.disk, input), isCopied };
+    this.open.set(segment, file);
+    if (this.open.size > OPEN_MAX) this.forget(this.open.keys().next().value!);
     return file;
   }
 
-  private isCopied(input: Input): boolean {
-    const { source, compression } = openArchive(this.disk, input);
+  private isCopied(segment: number): boolean {
+    const { source, compression } = this.archive.shelf.openFile(segment);
     const reader = new WarcReader(source, { onWarning: () => {} });
     try {
       return compression === "gzip" && reader.next()?.arc === undefined;
@@ -282,13 +330,13 @@ export class RecordExport implements Disposable {
   }
 
   private forget(segment: number): void {
-    this.adopted.get(segment)?.source[Symbol.dispose]();
-    this.adopted.delete(segment);
+    this.open.get(segment)?.source[Symbol.dispose]();
+    this.open.delete(segment);
   }
 
   [Symbol.dispose](): void {
-    for (const { source } of this.adopted.values()) source[Symbol.dispose]();
-    this.adopted.clear();
+    for (const { source } of this.open.values()) source[Symbol.dispose]();
+    this.open.clear();
   }
 }
 

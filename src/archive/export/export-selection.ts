@@ -3,7 +3,6 @@
  * moment; of some media types. They come in the order of keys and times, as of one snapshot, and whether one of them is
  * taken can be asked without a list of all.
  */
-import type { ArchiveError } from "../../base/index.ts";
 import type { Snapshot } from "../asking/snapshot.ts";
 import { archiveKey, FIRST_MS, LAST_MS, urlKeyOf } from "../catalogue/capture-key.ts";
 import { Flag, has } from "../catalogue/capture-row.ts";
@@ -23,6 +22,12 @@ export interface ExportSelection {
   readonly mime?: ((mime: string | undefined) => boolean) | undefined;
 }
 
+/**
+ * How a capture goes out that cannot be copied with all that belongs to it: `anew`, each record that can be read is written
+ * again; `alone`, without what stands around it.
+ */
+export type Mending = "anew" | "alone";
+
 export interface SelectedCapture extends FoundCapture {
   readonly archiveKey: string;
 }
@@ -31,27 +36,42 @@ export class SelectedCaptures {
   private readonly archive: Snapshot;
   private readonly asked: ExportSelection;
   private readonly only: string | undefined;
-  private readonly onLeft: ((found: FoundCapture, error: ArchiveError) => void) | undefined;
-  /** Keys of captures that cannot be read. */
+  /** Keys of captures that cannot be read, and of those that need something. */
   private readonly left = new Set<string>();
+  private readonly mended = new Map<string, Mending>();
 
-  /** With `onLeft`, what cannot be read is left out and told once; without it, that is an error. */
-  constructor(archive: Snapshot, asked: ExportSelection, onLeft?: (found: FoundCapture, error: ArchiveError) => void) {
+  constructor(archive: Snapshot, asked: ExportSelection) {
     this.archive = archive;
     this.asked = asked;
-    this.onLeft = onLeft;
     this.only = asked.url === undefined ? undefined : archiveKey(asked.url);
+  }
+
+  /** Whether everything was asked for. */
+  get isAll(): boolean {
+    const { url, range = {}, fromMs, toMs, sliceMs, mime } = this.asked;
+    return [url, range.from, range.to, fromMs, toMs, sliceMs, mime].every((limit) => limit === undefined);
   }
 
   get leftCount(): number {
     return this.left.size;
   }
 
+  get mendedCount(): number {
+    return this.mended.size;
+  }
+
   /** From now on it is none of them. */
-  leave(found: FoundCapture, error: ArchiveError): void {
-    if (this.left.has(found.key)) return;
-    this.left.add(found.key);
-    this.onLeft?.(found, error);
+  leave({ key }: FoundCapture): void {
+    this.left.add(key);
+    this.mended.delete(key);
+  }
+
+  mend({ key }: FoundCapture, mending: Mending): void {
+    this.mended.set(key, mending);
+  }
+
+  mendingOf({ key }: FoundCapture): Mending | undefined {
+    return this.mended.size === 0 ? undefined : this.mended.get(key);
   }
 
   private isLeft({ key }: FoundCapture): boolean {

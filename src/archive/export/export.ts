@@ -5,19 +5,22 @@
  */
 import { basename, resolve, sep } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import { ArchiveError, type Clock, formatIso, systemClock, type Warning } from "../../base/index.ts";
+import { ArchiveError, type Clock, type ErrorCode, systemClock, type Warning } from "../../base/index.ts";
 import type { Disk, DurableOutput } from "../../disk/index.ts";
 import { cdxEntryOf, isIndexed, LineSorter, splitName } from "../../pipeline/index.ts";
 import { type ByteSource, formatCdxjLine } from "../../warc/index.ts";
 import { Snapshot } from "../asking/snapshot.ts";
-import type { FoundCapture } from "../catalogue/catalogue-view.ts";
+import { Flag, has, type RecordPlace } from "../catalogue/capture-row.ts";
+import { noteType } from "../catalogue/catalogue-view.ts";
 import { ExportCheck } from "./export-check.ts";
 import { ExportFiles, filesInTheWay, numberedName, stemOf } from "./export-files.ts";
-import { PAGES_HEADER, pageOf } from "./export-page.ts";
+import { pageOf } from "./export-page.ts";
+import { ExportPages } from "./export-pages.ts";
 import { type ExportFate, RecordExport } from "./export-record.ts";
-import { leaveOutDamaged } from "./export-salvage.ts";
-import { type ExportSelection, SelectedCaptures } from "./export-selection.ts";
+import { describeDamage, isFaultOfCapture, leaveOutDamaged, type SalvageParts } from "./export-salvage.ts";
+import { type ExportSelection, type Mending, type SelectedCapture, SelectedCaptures } from "./export-selection.ts";
 import { WarcSeries, type WarcTarget } from "./export-series.ts";
+import { UnlinkedRecords } from "./export-unlinked.ts";
 import { checkZip, WaczOutput } from "./export-wacz.ts";
 
 export type ExportFormat = "warc" | "wacz";
@@ -41,8 +44,6 @@ export interface ExportOptions {
   readonly cdxj?: boolean | undefined;
   /** Replaces files of an earlier export. */
   readonly replace?: boolean | undefined;
-  /** Leaves out, and tells of, captures that are damaged; without it one is enough to fail the export. */
-  readonly salvage?: boolean | undefined;
   /** Tells what would be written, and writes nothing. */
   readonly dryRun?: boolean | undefined;
   /** Name and version of the program. */
@@ -56,8 +57,14 @@ export interface ExportOptions {
 
 export interface ExportReport extends Readonly<Record<ExportFate, number>> {
   readonly captures: number;
-  /** Captures that are damaged. */
+  /** Captures and other records that are damaged: those that were left out, and those that could be read all the same. */
   readonly left: number;
+  readonly mended: number;
+  /** Segmented captures of which a segment is missing. */
+  readonly incomplete: number;
+  /** Records that belong to no capture, by their types: those that went out, and those that the selection leaves out. */
+  readonly unlinked: Readonly<Record<string, number>>;
+  readonly unselected: Readonly<Record<string, number>>;
   /** HTML captures, in the list of pages of a WACZ. */
   readonly pages: number;
   /** Of the WARC files. */
@@ -76,17 +83,36 @@ export async function exportArchive(disk: Disk, folder: string, options: ExportO
   }
   using archive = await Snapshot.openSound(disk, folder);
   refuseOwn(disk, archive, folder, [output, ...earlier]);
-  const run = new ExportRun(disk, archive, options);
-  if (options.salvage === true) await run.salvage();
+  const publish = (files: ExportFiles) => files.publish(replace ? "replace" : "refuse", earlier);
+  const selected = new SelectedCaptures(archive, options.selection);
+  const told = new Set<string>();
+  const begin = () => new ExportRun(disk, archive, options, selected, told);
+  try {
+    return await exportOnce(begin(), publish);
+  } catch (error) {
+    if (!isFaultOfCapture(error)) throw error;
+  }
+  // Something is damaged. What that is takes longer to find, and then everything else goes out.
+  await begin().leaveOut();
+  return await exportOnce(begin(), publish);
+}
+
+async function exportOnce(run: ExportRun, publish: (files: ExportFiles) => string[]): Promise<ExportReport> {
+  const { disk, options } = run;
   if (options.dryRun === true) {
     await run.write({ begin: () => ({ write: () => {} }), end: () => {} });
     return run.report([]);
   }
-  using files = new ExportFiles(disk, output);
-  if (format === "warc") await run.toFiles(files);
+  using files = new ExportFiles(disk, options.output);
+  if (options.format === "warc") await run.toFiles(files);
   else await run.toWacz(files);
-  return run.report(files.publish(replace ? "replace" : "refuse", earlier));
+  return run.report(publish(files));
 }
+
+const MENDED: Readonly<Record<Mending, string>> = {
+  anew: "exported as far as it can be read",
+  alone: "exported without its request and metadata",
+};
 
 /** What the archive reads from is not written to. */
 function refuseOwn(disk: Disk, archive: Snapshot, folder: string, paths: readonly string[]): void {
@@ -101,38 +127,56 @@ function refuseOwn(disk: Disk, archive: Snapshot, folder: string, paths: readonl
 
 const TURN_CAPTURES = 32;
 const TURN_BYTES = 4 << 20;
+/** Behind so many, somebody may be warned of a record twice. */
+const TOLD_MAX = 100_000;
 const CDXJ = { format: "cdxj", stripWww: true, fullPath: false } as const;
 
 class ExportRun {
-  private readonly disk: Disk;
+  readonly disk: Disk;
+  readonly options: ExportOptions;
   private readonly archive: Snapshot;
-  private readonly options: ExportOptions;
   private readonly selected: SelectedCaptures;
   private readonly fates: Record<ExportFate, number> = { record: 0, revisit: 0, restored: 0, expanded: 0, orphan: 0 };
   private readonly nowMs: number;
+  private readonly told: Set<string>;
+  private readonly unlinked: Record<string, number> = {};
   private captures = 0;
+  private segments = 0;
+  private incomplete = 0;
+  private left = 0;
+  private mended = 0;
   private pages = 0;
   private bytes = 0;
   private pace = { stage: "writing" as ExportProgress["stage"], count: 0, bytes: 0, waiting: 0 };
 
-  constructor(disk: Disk, archive: Snapshot, options: ExportOptions) {
+  /** `told` are the places of records that somebody was warned of already. */
+  constructor(disk: Disk, archive: Snapshot, options: ExportOptions, selected: SelectedCaptures, told: Set<string>) {
+    this.told = told;
     this.disk = disk;
     this.archive = archive;
     this.options = options;
-    const onLeft = (found: FoundCapture, error: ArchiveError) => this.tellLeft(found, error);
-    this.selected = new SelectedCaptures(archive, options.selection, options.salvage === true ? onLeft : undefined);
+    this.selected = selected;
     this.nowMs = (options.clock ?? systemClock).now();
   }
 
   report(files: readonly string[]): ExportReport {
     return {
       captures: this.captures,
-      left: this.selected.leftCount,
+      left: this.selected.leftCount + this.left,
+      mended: this.selected.mendedCount + this.mended,
       ...this.fates,
+      incomplete: this.incomplete,
+      unlinked: this.unlinked,
+      unselected: this.selected.isAll ? {} : this.unselected(),
       pages: this.pages,
       bytes: this.bytes,
       files,
     };
+  }
+
+  private unselected(): Record<string, number> {
+    const { continuation = 0, ...others } = this.archive.catalogue.countNotes();
+    return continuation > this.segments ? { ...others, continuation: continuation - this.segments } : others;
   }
 
   /** Lets others have their turn now and then: who wants to interrupt, for one. */
@@ -152,21 +196,21 @@ class ExportRun {
     this.pace = { stage, count: 0, bytes: 0, waiting: 0 };
   }
 
-  async salvage(): Promise<void> {
+  /** Leaves out the captures that cannot be taken whole. */
+  async leaveOut(): Promise<void> {
     const { disk, archive, selected } = this;
     this.begin("looking");
-    await leaveOutDamaged({ disk, archive, selected, pause: (bytes) => this.pause(bytes) });
-    this.begin("writing");
-  }
-
-  private tellLeft({ timeMs, row }: FoundCapture, error: ArchiveError): void {
-    const { segment, offset } = row.place;
-    const message = `left out: the capture of ${formatIso(timeMs)} cannot be read (${error.message})`;
-    this.options.onWarning?.({ code: error.code, message, file: this.archive.shelf.nameOf(segment), offset });
+    const onDamage: SalvageParts["onDamage"] = (capture, error, mending) =>
+      this.warn(
+        capture.row.place,
+        error.code,
+        `${describeDamage(capture, error)}; ${mending === undefined ? "skipped" : MENDED[mending]}`,
+      );
+    await leaveOutDamaged({ disk, archive, selected, pause: (bytes) => this.pause(bytes), onDamage });
   }
 
   /** Writes the captures to WARC files. */
-  async write(target: WarcTarget): Promise<readonly string[]> {
+  async write(target: WarcTarget, pages?: ExportPages): Promise<readonly string[]> {
     const { disk, archive, options, selected, nowMs } = this;
     const { output, format, sizeBytes, software, description } = options;
     const stem = format === "wacz" ? "data" : stemOf(output);
@@ -181,18 +225,71 @@ class ExportRun {
       const fate = records.write(capture, series);
       this.captures++;
       this.fates[fate]++;
-      if (fate === "orphan") this.warn(capture.row.place);
+      this.tellOf(capture, fate);
       await this.pause(series.bytes - before);
     }
+    this.segments = records.segmentCount;
+    if (selected.isAll) await this.writeUnlinked(records, series, pages);
     series.end();
-    if (this.captures === 0) throw new ArchiveError("HT_NOT_FOUND", `nothing to export: ${description}`);
+    if (series.names.length === 0) throw this.nothing();
     this.bytes = series.bytes;
     return series.names;
   }
 
-  private warn({ segment, offset }: { readonly segment: number; readonly offset: number }): void {
-    const message = "a revisit whose original is not in the archive; exported as it is";
-    this.options.onWarning?.({ code: "HT_REVISIT_ORPHAN", message, file: this.archive.shelf.nameOf(segment), offset });
+  private nothing(): ArchiveError {
+    const { description } = this.options;
+    return this.selected.leftCount === 0
+      ? new ArchiveError("HT_NOT_FOUND", `nothing to export: ${description}`)
+      : new ArchiveError("HT_CORRUPT", `nothing can be exported: ${description}; all captures are damaged`);
+  }
+
+  /** Behind the captures: a `warcinfo` says something about what follows it. */
+  private async writeUnlinked(records: RecordExport, series: WarcSeries, pages?: ExportPages): Promise<void> {
+    const { archive, unlinked } = this;
+    const onUnreadable = (segment: number, { code, message }: ArchiveError) =>
+      this.warn({ segment, offset: 0, length: 0, inner: 0 }, code, message);
+    const all = new UnlinkedRecords(archive, { pause: (bytes) => this.pause(bytes), onUnreadable });
+    for await (const { type, place, damage, page } of all) {
+      if (page !== undefined && this.options.format === "wacz") {
+        pages?.addLine(page.line, page.source.slice(0, Math.max(0, page.source.lastIndexOf("!"))));
+        continue;
+      }
+      if (page?.goesWithCapture === true) continue;
+      series.makeRoom();
+      try {
+        if (damage !== undefined) throw new ArchiveError(damage.code, damage.message);
+        if (!records.writeUnlinked(place, series)) {
+          this.mended++;
+          this.warn(place, "HT_CORRUPT", `a ${type} record is damaged; exported as far as it can be read`);
+        }
+      } catch (error) {
+        if (!isFaultOfCapture(error)) throw error;
+        this.left++;
+        this.warn(place, error.code, `skipped: a ${type} record that cannot be read (${error.message})`);
+        continue;
+      }
+      const name = noteType(type);
+      unlinked[name] = (unlinked[name] ?? 0) + 1;
+    }
+  }
+
+  private tellOf({ row }: SelectedCapture, fate: ExportFate): void {
+    if (fate === "orphan")
+      this.warn(row.place, "HT_REVISIT_ORPHAN", "a revisit whose original is not in the archive; exported as it is");
+    if (!has(row, Flag.segmented) || !has(row, Flag.cutOff)) return;
+    this.incomplete++;
+    this.warn(
+      row.place,
+      "HT_RECORD_TRUNCATED",
+      "segments of this capture are not in the archive; exported without them",
+    );
+  }
+
+  private warn({ segment, offset, inner }: RecordPlace, code: ErrorCode, message: string): void {
+    const place = `${segment} ${offset} ${inner}`;
+    if (this.told.has(place)) return;
+    if (this.told.size < TOLD_MAX) this.told.add(place);
+    this.options.onWarning?.({ code, message, file: this.archive.shelf.nameOf(segment), offset });
   }
 
   async toFiles(files: ExportFiles): Promise<void> {
@@ -222,16 +319,15 @@ class ExportRun {
     using output = files.begin(basename(path));
     const wacz = new WaczOutput(output, this.nowMs);
     const inside = (name: string) => `archive/${name}`;
-    const names = await this.write({ begin: (name) => wacz.begin(inside(name)), end: () => wacz.end() });
+    using pages = new ExportPages(this.archive, files);
+    if (this.selected.isAll) pages.addAdopted(this.disk);
+    const names = await this.write({ begin: (name) => wacz.begin(inside(name)), end: () => wacz.end() }, pages);
     using index = new LineSorter(this.disk, { scratchParent: files.path });
-    {
-      using pages = files.scribble("pages.jsonl");
-      pages.write(Buffer.from(`${JSON.stringify(PAGES_HEADER)}\n`));
-      await this.check(names, (name) => wacz.open(inside(name)), index, pages);
-      pages.commit();
-    }
+    await this.check(names, (name) => wacz.open(inside(name)), index, pages);
+    this.pages = pages.count;
     wacz.add("indexes/index.cdxj", index.sorted());
-    wacz.add("pages/pages.jsonl", piecesOf(files.open("pages.jsonl")));
+    for (const { name, header, isEmpty } of pages.finish())
+      wacz.add(`pages/${name}`, isEmpty ? [header] : headed(header, piecesOf(files.open(name))));
     wacz.finish({ title: stemOf(path), description, software, createdMs: this.nowMs });
     output.commit();
     await closing(files.open(basename(path)), (source) => checkZip(source, (bytes) => this.pause(bytes)));
@@ -241,28 +337,20 @@ class ExportRun {
     names: readonly string[],
     open: (name: string) => ByteSource,
     index?: LineSorter,
-    pages?: DurableOutput,
+    pages?: ExportPages,
   ): Promise<void> {
     this.begin("checking");
     const check = new ExportCheck({
       captures: this.selected[Symbol.iterator](),
       pause: (bytes) => this.pause(bytes),
-      onRecord: (record, scan, start) => {
+      onRecord: (record, scan, start, capture) => {
         if (index !== undefined && isIndexed(record)) index.add(formatCdxjLine(cdxEntryOf(record, scan, CDXJ)));
-        const page = pages === undefined ? undefined : pageOf(record, scan, start);
-        if (page === undefined) return;
-        pages!.write(Buffer.from(`${JSON.stringify(page)}\n`));
-        this.pages++;
+        const page = pages === undefined || capture === undefined ? undefined : pageOf(record, scan, start);
+        if (page !== undefined) pages!.addPage(page, capture!.row.source);
       },
     });
-    try {
-      for (const name of names) await closing(open(name), (source) => check.file(source));
-      check.end();
-    } catch (error) {
-      if (!(error instanceof ArchiveError) || error.code !== "HT_VERIFY") throw error;
-      const advice = "the export was thrown away (--salvage leaves out what is damaged, doctor --scrub finds it)";
-      throw new ArchiveError("HT_VERIFY", `${error.message}; ${advice}`, error.place, error);
-    }
+    for (const name of names) await closing(open(name), (source) => check.file(source));
+    check.end();
   }
 }
 
@@ -272,6 +360,11 @@ async function closing(source: ByteSource, use: (source: ByteSource) => Promise<
   } finally {
     source.close?.();
   }
+}
+
+function* headed(header: Uint8Array, pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
+  yield header;
+  yield* pieces;
 }
 
 const PIECE_SIZE = 1 << 18;

@@ -96,16 +96,15 @@ export function openArchive(disk: Disk, input: Input): OpenArchive {
 /** Where a record lies in its file; see `RecordPlace`. */
 type PlaceInFile = Omit<RecordPlace, "segment">;
 
-/**
- * Hands one record to `use`. Throws HT_CORRUPT where no whole record is in that place; one that does not hold its checksum
- * is whole if it is allowed to be that.
- */
-export function readRecord<T>(
-  { source, compression }: OpenArchive,
-  place: PlaceInFile,
-  use: (record: WarcRecord) => T,
-  allowsChecksum = false,
-): T {
+/** A record that is open. To be closed. */
+interface RecordAt extends Disposable {
+  readonly record: WarcRecord;
+  /** To be called when it has been read: HT_CORRUPT where it was not whole. */
+  prove(): void;
+}
+
+/** HT_CORRUPT where no record is in that place. One that fails its checksum is whole if it is allowed to be that. */
+function recordAt({ source, compression }: OpenArchive, place: PlaceInFile, allowsChecksum: boolean): RecordAt {
   const { offset, length, inner } = place;
   let damage: Warning | undefined;
   const onWarning = (warning: Warning) => {
@@ -121,18 +120,31 @@ export function readRecord<T>(
     let record = reader.next();
     while (length === 0 && record !== undefined && (record.inner ?? 0) !== inner) record = reader.next();
     if (record === undefined) throw unreadable(source, offset, "no record there");
-    const result = use(record);
-    // What is behind it is not looked at, but its checksum is.
-    if (isAlone) reader.next();
-    if (damage !== undefined) throw unreadable(source, offset, damage.message);
-    return result;
+    const prove = () => {
+      // What is behind it is not looked at, but its checksum is.
+      if (isAlone) reader.next();
+      if (damage !== undefined) throw unreadable(source, offset, damage.message);
+    };
+    return { record, prove, [Symbol.dispose]: () => reader.close() };
   } catch (error) {
+    reader.close();
     if (error instanceof ArchiveError && error.code === "HT_FORMAT_UNKNOWN")
       throw unreadable(source, offset, "no record");
     throw error;
-  } finally {
-    reader.close();
   }
+}
+
+/** Hands one record to `use`. Throws HT_CORRUPT where no whole record is in that place; see `recordAt`. */
+export function readRecord<T>(
+  archive: OpenArchive,
+  place: PlaceInFile,
+  use: (record: WarcRecord) => T,
+  allowsChecksum = false,
+): T {
+  using at = recordAt(archive, place, allowsChecksum);
+  const result = use(at.record);
+  at.prove();
+  return result;
 }
 
 /**
@@ -140,8 +152,11 @@ export function readRecord<T>(
  * stands behind it, it is not. `use` may write what it gets, so it is called once, when it is known how to read.
  */
 export function readRecordOfOthers<T>(archive: OpenArchive, place: PlaceInFile, use: (record: WarcRecord) => T): T {
-  const isCut = place.length > 0 && !isWhole(archive, place);
-  return readRecord(archive, isCut ? { ...place, length: 0 } : place, use, true);
+  return readRecord(archive, placeOfOthers(archive, place), use, true);
+}
+
+function placeOfOthers(archive: OpenArchive, place: PlaceInFile): PlaceInFile {
+  return place.length > 0 && !isWhole(archive, place) ? { ...place, length: 0 } : place;
 }
 
 function isWhole(archive: OpenArchive, place: PlaceInFile): boolean {
@@ -165,12 +180,13 @@ export function idIn(record: WarcRecord, name: string, place: PlaceInFile): stri
 }
 
 /** What reading gives; absent where what should be read is damaged or not there. */
-export function readable<T>(read: () => T): T | undefined {
+export function readable<T>(read: () => T, onError: (error: ArchiveError) => void = () => {}): T | undefined {
   try {
     return read();
   } catch (error) {
-    if (error instanceof ArchiveError) return undefined;
-    throw error;
+    if (!(error instanceof ArchiveError)) throw error;
+    onError(error);
+    return undefined;
   }
 }
 
@@ -219,17 +235,26 @@ export class RecordShelf implements Disposable {
       this.segment(segment, 0);
       return true;
     } catch (error) {
-      if (error instanceof ArchiveError && error.code === "HT_NOT_FOUND") return false;
+      if (error instanceof ArchiveError && error.code === "HT_LOST") return false;
       throw error;
     }
   }
 
-  /** Hands the record to `use`; it is gone afterwards. Throws HT_CORRUPT where no whole record is in that place. */
-  read<T>(place: RecordPlace, use: (record: WarcRecord) => T): T {
+  /** Hands the record to `use`; it is gone afterwards. HT_CORRUPT where no whole record is there; see `recordAt`. */
+  read<T>(place: RecordPlace, use: (record: WarcRecord) => T, allowsChecksum = false): T {
     const segment = this.segment(place.segment, endOf(place));
     // What is our own is sound, or has rotted; what was adopted is what it is.
     const isAdopted = this.segmentOf(place.segment)?.adopted !== undefined;
-    return isAdopted ? readRecordOfOthers(segment, place, use) : readRecord(segment, place, use);
+    return isAdopted ? readRecordOfOthers(segment, place, use) : readRecord(segment, place, use, allowsChecksum);
+  }
+
+  /** The block of a record, piece by piece. Throws HT_CORRUPT where no whole record is in that place. */
+  *block(place: RecordPlace): Generator<Uint8Array> {
+    const segment = this.segment(place.segment, endOf(place));
+    const isAdopted = this.segmentOf(place.segment)?.adopted !== undefined;
+    using at = recordAt(segment, isAdopted ? placeOfOthers(segment, place) : place, isAdopted);
+    yield* at.record.chunks();
+    at.prove();
   }
 
   /** What the first record of a segment tells; absent where it cannot be read. */
@@ -325,14 +350,15 @@ export class RecordShelf implements Disposable {
       this.open.set(number, there);
       return there;
     }
-    const name = this.nameOf(number);
-    const segment = this.openSegment(number, name);
+    const segment = this.openFile(number);
     this.open.set(number, segment);
     if (this.open.size > OPEN_MAX) this.forget(this.open.keys().next().value!);
     return segment;
   }
 
-  private openSegment(number: number, name: string): OpenArchive {
+  /** The file of a segment, to be closed by whoever opened it. HT_LOST where it is not there. */
+  openFile(number: number): OpenArchive {
+    const name = this.nameOf(number);
     const isAdopted = this.segmentOf(number)?.adopted !== undefined;
     try {
       return openArchive(this.disk, isAdopted ? adoptedInput(this.disk, name, 0) : segmentInput(name, 0));
@@ -342,7 +368,8 @@ export class RecordShelf implements Disposable {
       const advice = isAdopted
         ? "bring it back, or adopt it where it lies now; `holotype doctor` tells what is in it"
         : "bring it back; `holotype doctor` tells what is in it";
-      throw new ArchiveError("HT_NOT_FOUND", `${name}: ${what}; ${advice}`, { file: name }, cause);
+      // What the catalogue leads to is lost with it; to who asks, that is not as if there were nothing.
+      throw new ArchiveError("HT_LOST", `${name}: ${what}; ${advice}`, { file: name }, cause);
     }
   }
 
