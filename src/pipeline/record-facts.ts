@@ -165,8 +165,7 @@ class LateFacts {
  * and values that may be folded, and one Content-Length, which one of them finds in this spelling only.
  */
 const ORDINARY =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for.
-  /^WARC\/1\.[01]\r\n(?:[!#$%&'*+\-.^`|~\w]+:[^\x00-\x08\x0a-\x1f\x7f]*\r\n(?:[ \t][^\x00-\x08\x0a-\x1f\x7f]*\r\n)*)*\r\n$/;
+  /^WARC\/1\.[01]\r\n(?:[!#$%&'*+\-.^`|~\w]+:[\t -~\x80-\xff]*\r\n(?:[ \t][\t -~\x80-\xff]*\r\n)*)*\r\n$/;
 
 function isOrdinary(head: string): boolean {
   const at = head.indexOf("\nContent-Length:");

@@ -218,7 +218,8 @@ export class Indexer {
     if (loose === undefined) return;
     this.catalogue.addRequest(loose, noteMark(note));
     const captures = this.catalogue.visits(archiveKey(loose.uri), FIRST_MS, LAST_MS);
-    for (const found of [...answersTo(this.catalogue, captures, loose, this.naming)]) this.answer(found, loose);
+    const answers = Array.from(answersTo(this.catalogue, captures, loose, this.naming));
+    for (const found of answers) this.answer(found, loose);
   }
 
   /** The same for one that stands beside a capture: if neither names the other, another capture may name it. */
