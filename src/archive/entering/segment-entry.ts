@@ -60,7 +60,7 @@ export class SegmentEntry {
     if (isCut(facts)) {
       this.counts.damaged++;
       this.last = undefined;
-      this.held = [];
+      this.end();
       return;
     }
     if (facts.capture === undefined) this.takeNote(facts);
