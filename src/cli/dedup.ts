@@ -4,7 +4,7 @@ import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import { type DedupOptions, type DedupResult, dedup as dedupFiles } from "../pipeline/index.ts";
 import { type Arguments, type Command, type OptionSpecs, parseChoice, parseCount, requireFiles } from "./command.ts";
 import { endOnInterruption } from "./interruption.ts";
-import { formatCount, formatNumber, formatSize, StageLine, say, tellSkipped, WarningTeller } from "./talk.ts";
+import { formatCount, formatNumber, formatSize, nameSome, StageLine, say, tellSkipped, WarningTeller } from "./talk.ts";
 import { VERSION } from "./version.ts";
 
 const THREADS_MAX = 256;
@@ -75,6 +75,7 @@ folder; after a kill, a power cut or a full disk the same command goes on where 
       help: "manifest, CDX or CDXJ of earlier holdings to refer to, gzipped or not",
     },
     ...ORIGINALS_OPTION,
+    "with-sidecars": { type: "boolean", help: "copy other files of the input folders, too (needs -o)" },
     digest: { type: "string", value: "ALGORITHM", help: DIGEST_ALGORITHMS.join(", "), default: "sha256" },
     job: { type: "string", value: "DIR", help: "job folder (default: holotype-job by the output or the files)" },
     keep: { type: "boolean", help: "keep manifests and plan in the job folder" },
@@ -89,12 +90,16 @@ folder; after a kill, a power cut or a full disk the same command goes on where 
   ],
   async run(args) {
     const digest = parseChoice("digest", args.text("digest"), DIGEST_ALGORITHMS);
+    if (args.flag("with-sidecars") && args.text("output") === undefined) {
+      throw new ArchiveError("HT_USAGE", "--with-sidecars needs -o");
+    }
     return await runDedup(requireFiles(dedup, args), args, {
       output: args.flag("dry-run") ? args.text("output") : parseTarget(args),
       digest,
       policy: parsePolicy(args),
       compare: !args.flag("no-compare"),
       keep: args.flag("keep"),
+      withSidecars: args.flag("with-sidecars"),
       known: args.list("known"),
     });
   },
@@ -176,7 +181,14 @@ function formatResult(result: DedupResult, dryRun: boolean): string {
   if (result.orphans > 0) rows.push(["orphans", `${result.orphans} revisits of the input lead to no original`]);
   if (result.damage > 0) rows.push(["damage", `${formatCount(result.damage, "place")}; copied as it is`]);
   if (result.skipped.length > 0) rows.push(["skipped", formatCount(result.skipped.length, "file")]);
+  const { copied, absent, sidecars } = result;
+  if (copied.length > 0) rows.push(["copied as is", nameSome(copied)]);
+  if (absent.length > 0) rows.push(["NOT copied", nameSome(absent)]);
+  if (sidecars.names.length > 0) {
+    const fate = sidecars.copied ? "copied" : "not copied (--with-sidecars copies them)";
+    rows.push(["other files", `${fate}: ${nameSome(sidecars.names)}`]);
+  }
   if (result.report !== undefined) rows.push(["report", result.report.html]);
   if (dryRun) rows.push(["", "nothing was changed"]);
-  return rows.map(([name, value]) => `${name.padEnd(12)}${value}\n`).join("");
+  return rows.map(([name, value]) => `${name.padEnd(11)} ${value}\n`).join("");
 }

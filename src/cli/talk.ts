@@ -155,3 +155,12 @@ export function tellSkipped(skipped: SkippedInput, json: boolean): void {
   const { name, error } = skipped;
   say(json ? JSON.stringify({ skipped: { name, code: error.code, message: error.message } }) : formatSkipped(skipped));
 }
+
+const NAMES_SHOWN_MAX = 10;
+
+/** The first of many names, and how many there are. */
+export function nameSome(names: readonly string[]): string {
+  const shown = names.slice(0, NAMES_SHOWN_MAX).join(", ");
+  const more = names.length - NAMES_SHOWN_MAX;
+  return more > 0 ? `${shown} and ${formatNumber(more)} more` : shown;
+}

@@ -1,7 +1,7 @@
 import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import { type VerifyProblem, type VerifyResult, verify as verifyFiles } from "../pipeline/index.ts";
 import { type Command, parseCount, requireFiles } from "./command.ts";
-import { formatCount, formatNumber, formatSize, formatWarning, StageLine, tellSkipped } from "./talk.ts";
+import { formatCount, formatNumber, formatSize, formatWarning, nameSome, StageLine, tellSkipped } from "./talk.ts";
 
 const THREADS_MAX = 256;
 const PROBLEMS_SHOWN_MAX = 100;
@@ -21,7 +21,7 @@ its order, and nothing else. What was wrong in the originals already is told as 
     notes: { type: "boolean", help: "list tolerated oddities too" },
     threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core, fewer for little)" },
   },
-  exits: "3 inputs were skipped, or something was wrong in the originals already · 4 something does not hold",
+  exits: "3 inputs were skipped, or something was wrong in the originals already · 4 something failed",
   examples: ["holotype dedup samples -o /tmp/deduplicated", "holotype verify /tmp/deduplicated --against samples"],
   async run(args) {
     const names = requireFiles(verify, args);
@@ -118,7 +118,10 @@ function formatResult(result: VerifyResult): string {
 }
 
 function verdictOf(result: VerifyResult): string {
-  if (!result.holds) return "something does not hold";
+  const { missing = [], uncompared = [] } = result.against ?? {};
+  if (missing.length > 0) return `something failed; missing: ${nameSome(missing)}`;
+  if (!result.holds) return "something failed";
+  if (uncompared.length > 0) return `all holds that could be compared; NOT compared: ${nameSome(uncompared)}`;
   const lost = result.against === undefined ? "" : "; nothing is lost, nothing is added";
   return result.before > 0 ? `all holds that held in the originals${lost}` : `all holds${lost}`;
 }

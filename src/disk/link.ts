@@ -1,5 +1,6 @@
 /** The one call that puts a finished file under a name only if nothing is there, in one step. */
 import { linkSync } from "node:fs";
+import { systemPath } from "./path-bytes.ts";
 import { systemCode } from "./system-call.ts";
 
 /**
@@ -8,7 +9,7 @@ import { systemCode } from "./system-call.ts";
  */
 export function linkUnlessThere(from: string, to: string): "linked" | "there" | "unsupported" {
   try {
-    linkSync(from, to);
+    linkSync(systemPath(from), systemPath(to));
     return "linked";
   } catch (cause) {
     const code = systemCode(cause);

@@ -20,6 +20,7 @@ import { ArchiveError, systemRandom } from "../base/index.ts";
 import type { Lock } from "./disk.ts";
 import { linkUnlessThere } from "./link.ts";
 import { partialPath } from "./partial-name.ts";
+import { systemPath } from "./path-bytes.ts";
 import { ownProcess, type ProcessIdentity, stateOf } from "./process-identity.ts";
 import { attempt, unlessAbsent } from "./system-call.ts";
 
@@ -79,7 +80,7 @@ export function takeLock(files: LockFiles, path: string, me: Holder, judge = sta
 }
 
 function writeNew(path: string, text: string): void {
-  const descriptor = openSync(path, "wx");
+  const descriptor = openSync(systemPath(path), "wx");
   try {
     writeSync(descriptor, text);
     // A power cut must not leave a lock file without its text.
@@ -97,7 +98,7 @@ function withFinished<T>(path: string, text: string, use: (finished: string) => 
       writeNew(finished, text);
       return use(finished);
     } finally {
-      unlessAbsent(() => unlinkSync(finished));
+      unlessAbsent(() => unlinkSync(systemPath(finished)));
     }
   });
 }
@@ -109,9 +110,9 @@ const nodeLockFiles: LockFiles = {
       if (outcome === "unsupported") return createInTwoSteps(path, text);
       return outcome === "linked";
     }),
-  read: (path) => attempt(path, () => unlessAbsent(() => readFileSync(path, "utf8"))),
-  replace: (path, text) => withFinished(path, text, (finished) => renameSync(finished, path)),
-  remove: (path) => attempt(path, () => unlessAbsent(() => unlinkSync(path))),
+  read: (path) => attempt(path, () => unlessAbsent(() => readFileSync(systemPath(path), "utf8"))),
+  replace: (path, text) => withFinished(path, text, (finished) => renameSync(systemPath(finished), systemPath(path))),
+  remove: (path) => attempt(path, () => unlessAbsent(() => unlinkSync(systemPath(path)))),
 };
 
 function createInTwoSteps(path: string, text: string): boolean {

@@ -24,6 +24,7 @@ import type { Access, Disk, DiskFile, EntryKind, FileStat, FolderEntry, NewAcces
 import { linkUnlessThere } from "./link.ts";
 import { lockFile } from "./lock.ts";
 import { NodeFile } from "./node-file.ts";
+import { mayBeUnread, nameFromBytes, systemPath } from "./path-bytes.ts";
 import { actsAs } from "./process-identity.ts";
 import { attempt, systemCode, unlessAbsent } from "./system-call.ts";
 
@@ -33,7 +34,7 @@ const FLAGS: Readonly<Record<OpenMode, string>> = { read: "r", update: "r+", cre
 function open(path: string, mode: OpenMode, access?: NewAccess): DiskFile {
   return attempt(path, () => {
     const given = mode === "create" ? access : undefined;
-    const descriptor = openSync(path, FLAGS[mode], given && permissionsIn(dirname(path), given));
+    const descriptor = openSync(systemPath(path), FLAGS[mode], given && permissionsIn(dirname(path), given));
     if (given?.isExact === true) carryOver(descriptor, given);
     return new NodeFile(path, descriptor);
   });
@@ -46,7 +47,7 @@ function permissionsIn(folder: string, { permissions, group }: Access): number {
 
 /** The group that something new in the folder gets. */
 function groupIn(folder: string): number | undefined {
-  const { mode, gid } = statSync(folder);
+  const { mode, gid } = statSync(systemPath(folder));
   const inherits = (mode & SET_GROUP_ID) !== 0 || platform() === "darwin" || platform() === "freebsd";
   return inherits ? gid : actsAs().group;
 }
@@ -66,13 +67,13 @@ function carryOver(descriptor: number, { permissions, group }: Access): void {
 
 function rename(from: string, to: string, target: "replace" | "refuse" = "replace"): void {
   attempt(to, () => {
-    if (target === "replace") return renameSync(from, to);
+    if (target === "replace") return renameSync(systemPath(from), systemPath(to));
     const outcome = linkUnlessThere(from, to);
-    if (outcome === "linked") return unlinkSync(from);
+    if (outcome === "linked") return unlinkSync(systemPath(from));
     if (outcome === "there" || stat(to) !== undefined) {
       throw new ArchiveError("HT_EXISTS", `${to}: there already`, { file: to });
     }
-    renameSync(from, to);
+    renameSync(systemPath(from), systemPath(to));
   });
 }
 
@@ -80,32 +81,41 @@ function remove(path: string): void {
   attempt(path, () =>
     unlessAbsent(() => {
       try {
-        unlinkSync(path);
+        unlinkSync(systemPath(path));
       } catch (cause) {
         const code = systemCode(cause);
         if (code !== "EISDIR" && code !== "EPERM") throw cause;
-        rmdirSync(path);
+        rmdirSync(systemPath(path));
       }
     }),
   );
 }
 
-function kindOf(entry: Dirent | BigIntStats): EntryKind {
+function kindOf(entry: Dirent | Dirent<Buffer> | BigIntStats): EntryKind {
   return entry.isFile() ? "file" : entry.isDirectory() ? "folder" : "other";
 }
 
 function list(folder: string): FolderEntry[] {
-  const entries = attempt(folder, () => readdirSync(folder, { withFileTypes: true }));
   const byName = (a: FolderEntry, b: FolderEntry) => (a.name < b.name ? -1 : 1);
-  return entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) })).sort(byName);
+  return attempt(folder, () => readFolder(folder)).sort(byName);
+}
+
+function readFolder(folder: string): FolderEntry[] {
+  const path = systemPath(folder);
+  const entries = readdirSync(path, { withFileTypes: true });
+  if (!entries.some(({ name }) => mayBeUnread(name))) {
+    return entries.map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
+  }
+  const unread = readdirSync(path, { withFileTypes: true, encoding: "buffer" });
+  return unread.map((entry) => ({ name: nameFromBytes(entry.name), kind: kindOf(entry) }));
 }
 
 function stat(path: string): FileStat | undefined {
-  return toFileStat(attempt(path, () => unlessAbsent(() => statSync(path, { bigint: true }))));
+  return toFileStat(attempt(path, () => unlessAbsent(() => statSync(systemPath(path), { bigint: true }))));
 }
 
 function statLink(path: string): FileStat | undefined {
-  return toFileStat(attempt(path, () => unlessAbsent(() => lstatSync(path, { bigint: true }))));
+  return toFileStat(attempt(path, () => unlessAbsent(() => lstatSync(systemPath(path), { bigint: true }))));
 }
 
 function toFileStat(found: BigIntStats | undefined): FileStat | undefined {
@@ -129,7 +139,7 @@ function makeFolder(path: string, access?: Access): void {
   const parent = dirname(folder);
   if (parent !== folder) makeFolder(parent);
   try {
-    attempt(folder, () => mkdirSync(folder, access && permissionsIn(parent, access)));
+    attempt(folder, () => mkdirSync(systemPath(folder), access && permissionsIn(parent, access)));
   } catch (error) {
     // Another process may have been faster; its folder is as good.
     if (stat(folder)?.kind !== "folder") throw error;
@@ -139,7 +149,7 @@ function makeFolder(path: string, access?: Access): void {
 
 function syncFolder(path: string): void {
   attempt(path, () => {
-    const descriptor = openSync(path, "r");
+    const descriptor = openSync(systemPath(path), "r");
     try {
       fsyncSync(descriptor);
     } catch (cause) {

@@ -18,3 +18,8 @@ export function pidOfPartial(name: string): number | undefined {
   const found = PARTIAL.exec(name)?.[1];
   return found === undefined ? undefined : Number(found);
 }
+
+/** Whether the name is that of an unfinished file. */
+export function isPartial(name: string): boolean {
+  return pidOfPartial(name) !== undefined;
+}

@@ -14,7 +14,7 @@ import { formatReportHtml } from "./report/html.ts";
 import { formatReportJson, type ReportMetadata } from "./report/shape.ts";
 import type { RewriteResult } from "./rewrite-job.ts";
 
-type Counts = Omit<DedupResult, "damage" | "job" | "report" | "resumed" | "skipped">;
+type Counts = Omit<DedupResult, "damage" | "job" | "report" | "resumed" | "skipped" | "copied" | "absent" | "sidecars">;
 
 export interface JobReport {
   readonly json: string;
@@ -26,6 +26,8 @@ export interface JobReport {
 export class PlanFigures {
   readonly statistics = new DedupStatistics();
   readonly recordsOf = new Map<string, number>();
+  /** ARC files: they cannot be rewritten. */
+  readonly fixedFiles = new Set<string>();
   collisions = 0;
   records = 0;
   duplicates = 0;
@@ -59,6 +61,7 @@ export class PlanFigures {
       return;
     }
     this.records++;
+    if (line.flags.includes("arc")) this.fixedFiles.add(line.file);
     this.recordsOf.set(line.file, (this.recordsOf.get(line.file) ?? 0) + 1);
     if ((line.extension ?? 0) > 0 && line.copy === 1) this.collisions++;
     if ((line.copy ?? 0) > 1) this.duplicates++;

@@ -6,7 +6,7 @@ import { encodeText } from "../warc/index.ts";
 import type { DedupOptions, DedupResult, DedupStage } from "./dedup.ts";
 import { PlanFigures, reportJob } from "./dedup-report.ts";
 import type { Input, SkippedInput } from "./inputs.ts";
-import { isRewritten, type JobFile, loadJobFiles } from "./job-files.ts";
+import { fileOf, isRewritten, type JobFile, loadJobFiles } from "./job-files.ts";
 import type { JobFolder } from "./job-folder.ts";
 import { LineSorter } from "./line-sorter.ts";
 import { GroupParts, partName, readFindings, type ToldSkip, toldOf } from "./manifest-groups.ts";
@@ -123,7 +123,9 @@ export class DedupRun {
     for (const told of skipped) this.skip(told);
     if (job.state.settings.output !== undefined) this.lookForOutputs();
     if (this.options.keep !== true && INTERMEDIATE.some((name) => job.has(name))) job.clear(INTERMEDIATE);
-    return { ...result, resumed: true, skipped: this.skipped };
+    // Earlier versions did not count all of these.
+    const uncounted = { claims: 0, copied: [], absent: [], sidecars: { names: [], copied: false } };
+    return { ...uncounted, ...result, resumed: true, skipped: this.skipped };
   }
 
   /** A job is finished, but its outputs may have gone since. */
@@ -239,6 +241,28 @@ export class DedupRun {
     this.options.onSkip?.(skipped);
   }
 
+  /** Which inputs are in an output folder as they were, and which are not there. */
+  private whereabouts(
+    { fixedFiles }: PlanFigures,
+    results: Rewritten["results"],
+  ): Pick<DedupResult, "copied" | "absent" | "sidecars"> {
+    const sidecars = { names: [], copied: false };
+    if (this.job.state.settings.output === undefined) return { copied: [], absent: [], sidecars };
+    const files = this.files();
+    const unread = new Set(this.skipped.map(({ name }) => fileOf(files, formatColumn(name))?.name));
+    const packed = new Set(
+      this.inputs.filter(({ entries }) => entries.length > 0).map(({ path }) => formatColumn(path)),
+    );
+    const isCopied = (name: string) => unread.has(name) || packed.has(name) || fixedFiles.has(name);
+    const there = [...files.values()].filter(({ name }) => results.has(name));
+    const missing = [...files.values()].filter(({ name }) => !results.has(name)).map(({ path }) => path);
+    const elsewhere = [...this.inputs, ...this.skipped]
+      .map(({ name }) => name)
+      .filter((name) => fileOf(files, formatColumn(name)) === undefined);
+    const copied = there.filter(({ name }) => isCopied(name)).map(({ path }) => path);
+    return { copied, absent: [...new Set([...missing, ...elsewhere])], sidecars };
+  }
+
   private report({ results, figures }: Rewritten): DedupResult {
     const { disk, job, options } = this;
     this.progress("reporting", 0, 1);
@@ -247,6 +271,7 @@ export class DedupRun {
     const result = {
       ...counts,
       damage: this.damage,
+      ...this.whereabouts(figures, results),
       job: job.path,
       report: dryRun ? undefined : { json: job.file("report.json"), html: job.file("report.html") },
     };

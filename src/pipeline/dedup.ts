@@ -14,6 +14,7 @@ import type { JobFile } from "./job-files.ts";
 import { JOB_FORMAT, JOB_NAME, JobFolder, type JobState, jobFolderIn } from "./job-folder.ts";
 import { checkKnown } from "./known-index.ts";
 import { formatColumn } from "./manifest-line.ts";
+import { copySidecars, findSidecars } from "./sidecars.ts";
 
 export interface DedupOptions {
   /** Folder for the rewritten files; absent to rewrite them in place. */
@@ -46,6 +47,8 @@ export interface DedupOptions {
   readonly onProgress?: ((progress: DedupProgress) => void) | undefined;
   readonly onWarning?: ((warning: Warning) => void) | undefined;
   readonly onSkip?: ((skipped: SkippedInput) => void) | undefined;
+  /** Copy other files of the input folders to the output folder, too. */
+  readonly withSidecars?: boolean | undefined;
   /** What is about to be done, or was found done: for people. */
   readonly onTell?: ((message: string) => void) | undefined;
 }
@@ -82,6 +85,12 @@ export interface DedupResult {
   readonly orphans: number;
   readonly damage: number;
   readonly skipped: readonly SkippedInput[];
+  /** With an output folder: inputs that lie there as they were, since they cannot be rewritten or could not be read. */
+  readonly copied: readonly string[];
+  /** With an output folder: inputs that are not in it. */
+  readonly absent: readonly string[];
+  /** With an output folder: other files of the input folders, and whether those are in it. */
+  readonly sidecars: { readonly names: readonly string[]; readonly copied: boolean };
   readonly report: { readonly json: string; readonly html: string } | undefined;
 }
 
@@ -105,7 +114,10 @@ export async function dedup(disk: Disk, names: readonly string[], options: Dedup
     skipped.push(input);
     options.onSkip?.(input);
   };
-  const found = leaveOutOutput(disk, findInputs(disk, names, onSkip), names, options);
+  const taken = findInputs(disk, names, onSkip);
+  // What cannot be taken apart can be copied as it is.
+  const whole = options.output === undefined ? [] : wholeFiles(disk, skipped, taken);
+  const found = leaveOutOutput(disk, taken, names, options);
   const inputs = takeOnce(disk, options.output === undefined ? leaveAlone(disk, found, onSkip) : found, onSkip);
   if (inputs.length === 0) throw new ArchiveError("HT_NOT_FOUND", "no archive file to deduplicate");
   refuseNamesakes(inputs);
@@ -121,9 +133,37 @@ export async function dedup(disk: Disk, names: readonly string[], options: Dedup
   const folder = scratch?.path ?? options.job ?? jobFolderFor(disk, inputs, options, state, key);
   using job = JobFolder.open(disk, folder, { key, needsSeal, access: accessOf(disk, inputs) }, () => ({
     state,
-    files: listFiles(disk, inputs, folder, options.output),
+    files: listFiles(disk, [...inputs, ...whole], folder, options.output),
   }));
-  return await new DedupRun(disk, job, inputs, options, skipped).run();
+  const result = await new DedupRun(disk, job, inputs, options, skipped).run();
+  if (options.output === undefined) return result;
+  const paths = new Set([...taken, ...whole].map(({ path }) => path));
+  return { ...result, ...handleSidecars(disk, names, paths, commonFolder(inputs), options, onSkip) };
+}
+
+/** Files that are no archives, though they have the names of some, or ZIP files that cannot be read. */
+function wholeFiles(disk: Disk, skipped: readonly SkippedInput[], taken: readonly Input[]): Input[] {
+  const paths = new Set(taken.map(({ path }) => path));
+  return skipped.flatMap(({ name }) => {
+    const stat = disk.stat(name);
+    if (stat?.kind !== "file" || paths.has(name)) return [];
+    paths.add(name);
+    return [{ name, path: name, entries: [], size: stat.sizeBytes }];
+  });
+}
+
+function handleSidecars(
+  disk: Disk,
+  names: readonly string[],
+  taken: ReadonlySet<string>,
+  root: string,
+  { output, withSidecars = false, dryRun }: DedupOptions,
+  onSkip: (skipped: SkippedInput) => void,
+): Pick<DedupResult, "sidecars"> {
+  const sidecars = findSidecars(disk, names, taken, output!);
+  const copied = withSidecars && dryRun !== true;
+  if (copied) copySidecars(disk, sidecars, { root, output: output! }, (name, error) => onSkip({ name, error }));
+  return { sidecars: { names: sidecars, copied } };
 }
 
 /** In place, a payload that went on the word of an index would be gone for good. */

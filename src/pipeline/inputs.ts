@@ -14,7 +14,7 @@ import {
   type ZipEntry,
 } from "../warc/index.ts";
 import { isUrl, openUrl } from "./http-source.ts";
-import { unescapeColumn } from "./manifest-line.ts";
+import { columnValues } from "./manifest-line.ts";
 
 /** One archive file. Plain data, so that it can be sent to a worker thread. */
 export interface Input {
@@ -94,7 +94,7 @@ export function splitName(disk: Disk, name: string): [path: string, ...entries: 
   const parts = name.split("!");
   for (let count = parts.length; count > 0; count--) {
     const path = parts.slice(0, count).join("!");
-    const found = [path, unescapeColumn(path)].find((candidate) => disk.stat(candidate)?.kind === "file");
+    const found = columnValues(path).find((candidate) => disk.stat(candidate)?.kind === "file");
     if (found === undefined) continue;
     const rest = parts.slice(count).join("!");
     return rest === "" ? [found] : [found, ...rest.split(INNER_MARK)];

@@ -65,6 +65,11 @@ export interface JobOpening {
 /** What a job folder is called where nobody has named it; the second one in a folder ends in -2, and so on. */
 export const JOB_NAME = "holotype-job";
 
+/** Whether a folder of this name is a job's, as far as its name says. */
+export function isJobFolder(name: string): boolean {
+  return NUMBERED_JOB.test(name);
+}
+
 /** The job folders in a folder, the oldest first. */
 export function jobFoldersIn(disk: Disk, folder: string): string[] {
   if (disk.stat(folder)?.kind !== "folder") return [];

@@ -85,23 +85,36 @@ export interface ManifestLine {
   readonly original: OriginalPlace | undefined;
 }
 
-const UNSAFE = /[\t\n\r]/;
+const UNSAFE = /[\t\n\r\udc80-\udcff]/u;
+/** The lone halves of pairs stand for bytes that are not UTF-8, and would not survive in a file of UTF-8. */
+const BYTES = /[\udc80-\udcff]/u;
 
 /** Whether a value cannot stand in a column as it is. */
 export function needsEscape(value: string | undefined): boolean {
   return value !== undefined && UNSAFE.test(value);
 }
 
-/** A value as a column: a tab or line end in it is percent-encoded, an absent one is a dash. */
+/**
+ * A value as a column: a tab, line end or byte that is not UTF-8 is percent-encoded, an absent value is a dash. Where
+ * there are such bytes, percent signs are encoded, too.
+ */
 export function formatColumn(value: string | undefined): string {
   if (value === undefined || value === "") return "-";
-  if (!UNSAFE.test(value)) return value;
-  return value.replace(/[\t\n\r]/g, (c) => `%0${c.charCodeAt(0).toString(16).toUpperCase()}`);
+  if (!needsEscape(value)) return value;
+  return value.replace(BYTES.test(value) ? /[%\t\n\r\udc80-\udcff]/gu : /[\t\n\r]/g, (c) => {
+    const code = c.charCodeAt(0) & 0xff;
+    return `%${code.toString(16).toUpperCase().padStart(2, "0")}`;
+  });
 }
 
-/** A column with the tabs and line ends that it had, if they were not percent-encoded before. */
-export function unescapeColumn(column: string): string {
-  return column.replace(/%0[9AD]/g, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)));
+/** What may stand as this column: the same, or with the tabs and line ends that it had, or with bytes as well. */
+export function columnValues(column: string): string[] {
+  const unescape = (codes: RegExp) =>
+    column.replace(codes, (code) => {
+      const byte = Number.parseInt(code.slice(1), 16);
+      return String.fromCharCode(byte < 0x80 ? byte : 0xdc00 + byte);
+    });
+  return [column, unescape(/%0[9AD]/g), unescape(/%(?:25|0[9AD]|[89A-F][0-9A-F])/g)];
 }
 
 /** Splits a line into its columns; throws where it is none of a manifest. `place` names the manifest and the line. */

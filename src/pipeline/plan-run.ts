@@ -11,7 +11,7 @@ import type { Input } from "./inputs.ts";
 import type { JobFolder } from "./job-folder.ts";
 import { readKnown } from "./known-index.ts";
 import { LineSorter } from "./line-sorter.ts";
-import { BY_PLACE, fromSortable, isCopy, splitLine, toSortableByPlace } from "./manifest-line.ts";
+import { BY_PLACE, formatColumn, fromSortable, isCopy, splitLine, toSortableByPlace } from "./manifest-line.ts";
 import { mayHaveZstd } from "./part.ts";
 import { OVERFULL, type PlannedLine, Planner } from "./plan.ts";
 import { takePlan } from "./plan-intake.ts";
@@ -54,7 +54,10 @@ export class PlanRun implements Disposable {
     this.forget();
     const { policy, known } = this.job.state.settings;
     const room = known.length > 0 ? {} : { lines };
-    this.planner = new Planner(this.disk, policy, { scratchParent: this.job.path, ...room });
+    const packed = new Set(
+      this.inputs.filter(({ entries }) => entries.length > 0).map(({ name }) => formatColumn(name)),
+    );
+    this.planner = new Planner(this.disk, policy, { scratchParent: this.job.path, packed, ...room });
     return this.planner;
   }
 

@@ -206,11 +206,14 @@ describe(`any lines, seed ${SEED}`, () => {
         );
         expect(found.some(({ flags: told }) => told.includes("known"))).toBe(false);
         for (const each of found) {
-          if ((each.copy ?? 1) === 1 || each.original?.file !== undefined) continue;
-          const candidates = known.filter(({ uri, date: day, digest }) => {
-            return uri === each.original!.uri && day === each.original!.date && digest === each.digest;
+          if ((each.copy ?? 1) === 1 || !each.original!.file!.startsWith("old/")) continue;
+          const candidates = known.filter(({ uri, date: day, digest, file }) => {
+            const { original } = each;
+            return file === original!.file && uri === original!.uri && day === original!.date && digest === each.digest;
           });
           expect(candidates.length).toBeGreaterThan(0);
+          // Whoever keeps it may know ours in turn.
+          expect(each.original!.date! < each.date!).toBe(true);
         }
       }),
       { seed: SEED, numRuns: 100 },

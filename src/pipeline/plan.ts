@@ -52,6 +52,8 @@ interface LineCandidate extends Candidate {
 export interface PlannerOptions extends LineSorterOptions {
   /** About how many lines will come, so that room is made for them at once. */
   readonly lines?: number | undefined;
+  /** Names of those inputs that are entries of ZIP files; without it, they are told by their names. */
+  readonly packed?: ReadonlySet<string> | undefined;
 }
 
 /** Few captures are referred to or share a second; these sets may be smaller. */
@@ -59,6 +61,8 @@ const SMALL_SET_SIZE = 4_000_000;
 /** Lines of a stretch, mostly. */
 const SMALL_STRETCH = 100_000;
 const KNOWN_FLAG = "known";
+/** Before the name of an entry. Files may have exclamation marks of their own. */
+const ENTRY_MARK = /(?<=\.(?:wacz|zip))!/i;
 /** Columns up to the hash extension. */
 const RESOLVED_WIDTH = MANIFEST_WIDTH + 1;
 
@@ -232,6 +236,10 @@ export class Planner implements Disposable {
     return { line: withDecision(line, decision), decision };
   }
 
+  private isPacked(file: string): boolean {
+    return this.options.packed?.has(file) ?? ENTRY_MARK.test(file);
+  }
+
   private candidateOf(line: ManifestLine): LineCandidate {
     const { date, id, flags } = line;
     // One that had to be escaped is not what a revisit would have to say.
@@ -254,7 +262,7 @@ export class Planner implements Disposable {
       irreversible: flags.includes("irreversible"),
       known: flags.includes(KNOWN_FLAG),
       // An ARC file has no revisits, and a WACZ cannot be changed in one place.
-      fixed: flags.includes("arc") || line.file.includes("!") || isUrl(line.file),
+      fixed: flags.includes("arc") || this.isPacked(line.file) || isUrl(line.file),
       referred: this.referred.size > 0 && namesOf({ uri, date, id }).some((name) => this.referred.has(name)),
       ambiguous: key !== undefined && this.ambiguous.has(key),
     };
@@ -315,5 +323,5 @@ function withDecision(line: ManifestLine, decision: Decision<LineCandidate>): Ma
 
 /** Of a file, and of the entries on the way into a ZIP file. */
 function baseNames(file: string): string[] {
-  return file.split("!").map((name) => basename(name));
+  return file.split(ENTRY_MARK).map((name) => basename(name));
 }

@@ -206,6 +206,7 @@ export class RewriteRun {
     if (!job.dryRun && !isRewritten(this.disk, file)) this.disk.remove(file.ledger);
     failed.add(job.file);
     const skipped = { name: job.file, error };
+    if (this.skipped.some(({ name }) => name === job.file)) return;
     this.skipped.push(skipped);
     this.options.onSkip?.(skipped);
   }

@@ -97,8 +97,7 @@ describe("names", () => {
     ];
     const { fates, warnings } = await deduplicate(files);
     expect(warnings).toEqual([]);
-    // What lies there may be referred to. It is not replaced, since an entry of a ZIP file could not be.
-    expect(fates).toEqual({ "c 3": "a 1" });
+    expect(fates).toEqual({ "b 2": "a 1", "c 3": "a 1" });
   });
 
   test("-o inside the inputs: what it wrote is no input of the next run", async () => {

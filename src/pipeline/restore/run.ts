@@ -6,7 +6,7 @@ import { resolve as absolute, dirname } from "node:path";
 import { ArchiveError, type Warning } from "../../base/index.ts";
 import { type Access, type Disk, removeLeftovers, scratchFolder } from "../../disk/index.ts";
 import { accessOf } from "../input-access.ts";
-import { findInputs, type Input, type SkippedInput, STANDARD_INPUT } from "../inputs.ts";
+import { findInputs, type Input, type SkippedInput, STANDARD_INPUT, splitName } from "../inputs.ts";
 import type { StageResult } from "../stage-job.ts";
 import { runStageJobs } from "../stage-pool.ts";
 import type { RestoreJob } from "./job.ts";
@@ -92,7 +92,7 @@ function refuseNesting(names: readonly string[], output: string): void {
 
 function rootOf(disk: Disk, names: readonly string[]): string {
   const folders = names.map((name) =>
-    absolute(disk.stat(name)?.kind === "folder" ? name : dirname(name.split("!")[0]!)),
+    absolute(disk.stat(name)?.kind === "folder" ? name : dirname(splitName(disk, name)[0])),
   );
   let root = folders[0]!;
   while (!folders.every((folder) => `${folder}/`.startsWith(root === "/" ? "/" : `${root}/`))) root = dirname(root);

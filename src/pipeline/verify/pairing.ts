@@ -8,11 +8,18 @@ export interface NamedInput {
   readonly relative: string;
 }
 
-/** The inputs that the names stand for, each once. */
+/** A file that cannot be taken for an archive, so that it can only be compared by its bytes. */
+export type UnreadFile = NamedInput;
+
+/**
+ * The inputs that the names stand for, each once. Files with the name of an archive that cannot be opened as one go to
+ * `onUnread`, beside being skipped.
+ */
 export function nameInputs(
   disk: Disk,
   names: readonly string[],
   onSkip: (skipped: SkippedInput) => void,
+  onUnread: (file: UnreadFile) => void = () => {},
 ): NamedInput[] {
   const seen = new Set<string>();
   const isNew = (input: Input) => {
@@ -21,12 +28,17 @@ export function nameInputs(
   };
   return names.flatMap((name) => {
     const folder = name.endsWith("/") ? name : `${name}/`;
-    return findInputs(disk, [name], onSkip)
-      .filter(isNew)
-      .map((input) => {
-        const isInside = input.name.startsWith(folder);
-        return { input, relative: isInside ? input.name.slice(folder.length) : (partsOf(input.name)[0] ?? "") };
-      });
+    const toNamed = (input: Input): NamedInput => {
+      const isInside = input.name.startsWith(folder);
+      return { input, relative: isInside ? input.name.slice(folder.length) : (partsOf(input)[0] ?? "") };
+    };
+    const onSkipped = (skipped: SkippedInput) => {
+      onSkip(skipped);
+      const { name: path } = skipped;
+      const stat = disk.stat(path);
+      if (stat?.kind === "file") onUnread(toNamed({ name: path, path, entries: [], size: stat.sizeBytes }));
+    };
+    return findInputs(disk, [name], onSkipped).filter(isNew).map(toNamed);
   });
 }
 
@@ -39,10 +51,10 @@ export interface FilePairs {
   readonly added: readonly number[];
 }
 
-/** The parts of a name from the last on; an entry of a WACZ is a part. */
-function partsOf(name: string): string[] {
-  return name
-    .split(/[/!]/)
+/** The parts of a name from the last on; an entry of a WACZ has its own behind those of the file. */
+function partsOf({ path, entries }: Input): string[] {
+  return [path, ...entries]
+    .flatMap((name) => name.split("/"))
     .filter((part) => part !== "" && part !== ".")
     .reverse();
 }
@@ -64,10 +76,10 @@ export function pairFiles(files: readonly NamedInput[], originals: readonly Name
     }
   };
   match(({ relative }) => relative);
-  const depth = Math.max(0, ...files.map(({ input }) => partsOf(input.name).length));
+  const depth = Math.max(0, ...files.map(({ input }) => partsOf(input).length));
   for (let count = depth; count > 0; count--) {
     match(({ input }) => {
-      const parts = partsOf(input.name);
+      const parts = partsOf(input);
       return parts.length < count ? undefined : parts.slice(0, count).join("/");
     });
   }

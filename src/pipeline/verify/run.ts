@@ -4,11 +4,12 @@ import type { Disk } from "../../disk/index.ts";
 import type { Input, SkippedInput } from "../inputs.ts";
 import { LineSorter, type LineSorterOptions } from "../line-sorter.ts";
 import { runTask } from "../run.ts";
+import { equalFiles } from "../sidecars.ts";
 import { runStageJobs } from "../stage-pool.ts";
 import { readTextLines } from "../text-lines.ts";
 import { Closure, type RebuildPair } from "./closure.ts";
 import type { FoundLine, VerifyAgainstJob, VerifyRebuildJob } from "./job.ts";
-import { type FilePairs, type NamedInput, pairFiles } from "./pairing.ts";
+import { type FilePairs, type NamedInput, pairFiles, type UnreadFile } from "./pairing.ts";
 import { type FileStanding, type FoundProblem, isProblem, ProblemList, type VerifyProblem } from "./problems.ts";
 import { ScratchWriter } from "./scratch.ts";
 import type { VerifyOptions, VerifyResult, VerifyStage } from "./verify.ts";
@@ -19,6 +20,8 @@ export interface VerifyInputs {
   readonly more: readonly NamedInput[];
   /** What the files were made from. */
   readonly against: readonly NamedInput[] | undefined;
+  /** Those of both sides that cannot be read as archives: they are compared by their bytes. */
+  readonly unread: { readonly files: readonly UnreadFile[]; readonly originals: readonly UnreadFile[] };
 }
 
 export interface RunSettings extends VerifyOptions {
@@ -52,7 +55,9 @@ export class VerifyRun {
   private readonly standings = new Map<number, FileStanding>();
   /** Originals that nothing was compared with: what referred to their records may have been whole. */
   private unseen = 0;
-  private against: { files: number; equal: number; standing: number } | undefined;
+  private against:
+    | { files: number; equal: number; standing: number; missing: string[]; uncompared: string[] }
+    | undefined;
   /** The lines of the reading that are of each file. */
   private stretches: Stretch[] = [];
   private readonly counts = { records: 0, bytes: 0, originals: 0, revisits: 0, written: 0, restorable: 0 };
@@ -64,7 +69,9 @@ export class VerifyRun {
     this.settings = settings;
     this.named = named;
     this.inputs = [...named.files, ...named.more].map(({ input }) => input);
-    this.names = [...this.inputs, ...(named.against ?? []).map(({ input }) => input)].map(({ name }) => name);
+    const { unread, against = [] } = named;
+    const others = [...against, ...unread.originals, ...unread.files].map(({ input }) => input);
+    this.names = [...this.inputs, ...others].map(({ name }) => name);
   }
 
   async run(): Promise<Omit<VerifyResult, "skipped">> {
@@ -134,7 +141,9 @@ export class VerifyRun {
     const pairs = pairFiles(named.files, named.against);
     this.tellUnpaired(pairs, problems);
     const jobs = this.comparisons(pairs, named.against);
-    const against = { files: jobs.length, equal: 0, standing: 0 };
+    const missing = pairs.lost.map((original) => named.against![original]!.input.name);
+    const against = { files: jobs.length, equal: 0, standing: 0, missing, uncompared: [] as string[] };
+    this.compareUnread(against, problems);
     const sizeOf = ({ original }: VerifyAgainstJob) => original.input.size ?? 0;
     const progress = this.jobProgress("comparing", jobs, sizeOf);
     await runStageJobs(disk, jobs, this.settings.threads, {
@@ -143,6 +152,7 @@ export class VerifyRun {
         progress.done(job);
         if (result instanceof ArchiveError) {
           this.unseen++;
+          against.uncompared.push(job.original.input.name);
           this.settings.onSkip({ name: job.original.input.name, error: result });
           return;
         }
@@ -154,6 +164,37 @@ export class VerifyRun {
     });
     this.against = against;
     return outputs;
+  }
+
+  /** Files that are no archives, or not any more: what they held is lost if their bytes are. */
+  private compareUnread(against: NonNullable<VerifyRun["against"]>, problems: ProblemList): void {
+    const { files, unread, against: originals = [] } = this.named;
+    const there = new Map([...files, ...unread.files].map(({ relative, input }) => [relative, input.path]));
+    const first = this.inputs.length + originals.length;
+    for (const [i, { relative, input }] of unread.originals.entries()) {
+      const path = there.get(relative);
+      const problem = { code: "HT_LOST", file: first + i, offset: 0 } as const;
+      if (path === undefined) {
+        against.missing.push(input.name);
+        problems.add({ ...problem, message: "no file of this name is there" });
+        continue;
+      }
+      against.files++;
+      try {
+        if (equalFiles(this.disk, path, input.path)) against.equal++;
+        else problems.add({ ...problem, message: `${path} has other bytes, and this cannot be read as an archive` });
+      } catch (error) {
+        if (!(error instanceof ArchiveError)) throw error;
+        against.uncompared.push(input.name);
+        this.settings.onSkip({ name: input.name, error });
+      }
+    }
+    const wanted = new Set([...originals, ...unread.originals].map(({ relative }) => relative));
+    for (const [i, { relative }] of unread.files.entries()) {
+      const file = first + unread.originals.length + i;
+      const message = "cannot be read as an archive, and no original has this name";
+      if (!wanted.has(relative)) problems.add({ code: "HT_ADDED", message, file, offset: 0 });
+    }
   }
 
   private tellUnpaired({ lost, added }: FilePairs, problems: ProblemList): void {

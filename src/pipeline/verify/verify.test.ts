@@ -37,7 +37,13 @@ describe.each(["none", "gzip"] as const)("a good set, compression %s,", (compres
       expect(result).toMatchObject({ holds: true, files: 2, records: 12, originals: 3, before: 0, skipped: [] });
       expect(result).toMatchObject({ revisits: 5, written: 4, restorable: 4 });
     }
-    expect((await look(set, against)).against).toEqual({ files: 2, equal: 2, standing: 4 });
+    expect((await look(set, against)).against).toEqual({
+      files: 2,
+      equal: 2,
+      standing: 4,
+      missing: [],
+      uncompared: [],
+    });
     expect((await look(set)).against).toBeUndefined();
   });
 
@@ -162,7 +168,7 @@ describe("what was so in the originals", () => {
     const folder = again.result.job.replace(/\/[^/]+$/, "");
     const result = await verify(again.disk, [folder], { threads: 1, ...against });
     expect(result).toMatchObject({ holds: true, before: 0, written: 5, restorable: 5 });
-    expect(result.against).toEqual({ files: 3, equal: 3, standing: 1 });
+    expect(result.against).toEqual({ files: 3, equal: 3, standing: 1, missing: [], uncompared: [] });
   });
 });
 
@@ -207,7 +213,7 @@ describe("notes", () => {
     putFile(set.disk, name, packRecords(recordsOf(getFile(set.disk, name)), "none"));
     const result = await look(set, against);
     expect(result).toMatchObject({ holds: true, noteCounts: { HT_RECOMPRESSED: 1 }, restorable: 4 });
-    expect(result.against).toEqual({ files: 2, equal: 1, standing: 4 });
+    expect(result.against).toEqual({ files: 2, equal: 1, standing: 4, missing: [], uncompared: [] });
   });
 });
 
@@ -279,7 +285,7 @@ describe("verify", () => {
     const originals = [`${INPUT_FOLDER}/crawls/2.warc.gz`];
     const result = await look(second, { originals: [set.name(1)], against: originals });
     expect(result).toMatchObject({ holds: true, files: 2, restorable: 4, before: 0 });
-    expect(result.against).toEqual({ files: 1, equal: 1, standing: 4 });
+    expect(result.against).toEqual({ files: 1, equal: 1, standing: 4, missing: [], uncompared: [] });
   });
 
   it("refuses standard input, and nothing at all", async () => {

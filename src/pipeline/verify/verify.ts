@@ -7,7 +7,7 @@ import { ArchiveError, type ErrorCode } from "../../base/index.ts";
 import { type Disk, scratchFolder } from "../../disk/index.ts";
 import { type SkippedInput, STANDARD_INPUT } from "../inputs.ts";
 import { usefulThreads } from "../thread-count.ts";
-import { nameInputs } from "./pairing.ts";
+import { nameInputs, type UnreadFile } from "./pairing.ts";
 import type { VerifyProblem } from "./problems.ts";
 import { VerifyRun } from "./run.ts";
 
@@ -61,6 +61,10 @@ export interface VerifyResult {
         readonly equal: number;
         /** Records of the originals that stand as revisits. */
         readonly standing: number;
+        /** Originals of which no file is there. */
+        readonly missing: readonly string[];
+        /** Originals that could not be compared. */
+        readonly uncompared: readonly string[];
       }
     | undefined;
   /** How often what was found, those included that were so in the originals. */
@@ -79,15 +83,22 @@ export async function verify(disk: Disk, names: readonly string[], options: Veri
     throw new ArchiveError("HT_USAGE", "standard input cannot be verified: records are looked at more than once");
   }
   const skipped: SkippedInput[] = [];
-  const take = (taken: readonly string[]) => nameInputs(disk, taken, (input) => void skipped.push(input));
+  const take = (taken: readonly string[], unread: UnreadFile[] = []) =>
+    nameInputs(
+      disk,
+      taken,
+      (input) => void skipped.push(input),
+      (file) => void unread.push(file),
+    );
+  const [unreadFiles, unreadOriginals]: UnreadFile[][] = [[], []];
   /** Where there is nothing at all, the reason is thrown. */
-  const need = (taken: readonly string[]) => {
-    const inputs = take(taken);
+  const need = (taken: readonly string[], unread: UnreadFile[]) => {
+    const inputs = take(taken, unread);
     if (inputs.length > 0) return inputs;
     throw skipped.at(-1)?.error ?? new ArchiveError("HT_NOT_FOUND", "no archive file was named");
   };
-  const files = need(names);
-  const against = options.against === undefined ? undefined : need(options.against);
+  const files = need(names, unreadFiles!);
+  const against = options.against === undefined ? undefined : need(options.against, unreadOriginals!);
   const more = take(options.originals ?? []);
   for (const input of skipped) options.onSkip?.(input);
   const onSkip = (input: SkippedInput) => {
@@ -97,6 +108,11 @@ export async function verify(disk: Disk, names: readonly string[], options: Veri
   using scratch = scratchFolder(disk, options.scratchParent === undefined ? {} : { parent: options.scratchParent });
   const threads = options.threads ?? usefulThreads([...files, ...more, ...(against ?? [])].map(({ input }) => input));
   const settings = { ...options, threads, onSkip };
-  const run = new VerifyRun(disk, { files, more, against }, scratch.path, settings);
+  const run = new VerifyRun(
+    disk,
+    { files, more, against, unread: { files: unreadFiles!, originals: unreadOriginals! } },
+    scratch.path,
+    settings,
+  );
   return { ...(await run.run()), skipped };
 }
