@@ -214,6 +214,26 @@ describe("holotype volume compact, rebuild and state", () => {
     expect(holotype(["volume", "rebuild", create("--layout", "tree")])).toMatchObject({ exit: 23, out: "" });
   });
 
+  it("refuses an index with flipped bits, says what to do, and goes on when that was done", async () => {
+    const path = create();
+    await withServer(path, [], (volume) => volume.store(request));
+    const index = join(path, "index", "index.lmdb");
+    const bytes = readFileSync(index);
+    // In the kind, the room and the first entries of every page behind the first two.
+    for (let at = 2 * 4096; at < bytes.length; at += 4096) for (const place of [18, 21, 25]) bytes[at + place]! ^= 0x41;
+    writeFileSync(index, bytes);
+    for (const command of [
+      ["volume", "check", path],
+      ["store", "get", "--instance", path, `0-${request.signature}`, "-o", "-"],
+      ["store", "list", "--instance", path],
+    ]) {
+      expect(holotype(command)).toMatchObject({ exit: 23, err: expect.stringContaining("volume rebuild") as string });
+    }
+    expect(holotype(["volume", "rebuild", path])).toMatchObject({ exit: 0 });
+    const got = holotype(["store", "get", "--instance", path, `0-${request.signature}`, "-o", "-"]);
+    expect(got).toMatchObject({ exit: 0, out: page.toString() });
+  });
+
   it("makes a volume read-only and writable again, with and without a server", async () => {
     const path = create();
     expect(holotype(["volume", "state", path, "read-only"])).toMatchObject({ exit: 0, out: `${path}: read-only\n` });

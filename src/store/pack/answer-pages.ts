@@ -4,7 +4,7 @@
  */
 import { ArchiveError } from "../../base/index.ts";
 import { formatAddress, parseAddress } from "../content-key.ts";
-import type { Answer } from "./pack-index.ts";
+import { type Answer, INDEX_ADVICE } from "./pack-index.ts";
 import { RequestTable } from "./request-table.ts";
 
 /** Few enough to be looked through, many enough that most commits need few pages. */
@@ -96,10 +96,7 @@ function parseLine(line: string): Answer {
   const outcome = OUTCOMES.find((name) => name === told);
   const address = parseAddress(addressText);
   if (outcome === undefined || address === undefined || references === undefined) {
-    throw new ArchiveError(
-      "HT_CORRUPT",
-      "an answer in the index that is none; `holotype volume rebuild` makes it again",
-    );
+    throw new ArchiveError("HT_CORRUPT", `an answer in the index that is none; ${INDEX_ADVICE}`);
   }
   return {
     ...address,

@@ -1,20 +1,24 @@
 /** The entries of the index as bytes: see docs/format/pack-volume.md. */
+import { crc32 } from "node:zlib";
 import { ArchiveError } from "../../base/index.ts";
-import type { BlockEntry } from "./pack-index.ts";
+import { type BlockEntry, INDEX_ADVICE } from "./pack-index.ts";
 
-const VERSION = 1;
+const VERSION = 2;
+/** Before the entries: the version, and the CRC-32 of all that follows. */
+const HEAD_SIZE = 5;
 const LEAVING = 1;
 /** All of an entry but its texts. */
 const FIXED_SIZE = 50;
 
 export function encodeEntries(entries: readonly BlockEntry[]): Buffer {
   const formers = entries.map(({ formerKeys }) => formerKeys.join(" "));
-  let size = 1;
+  let size = HEAD_SIZE;
   for (const [i, { compression }] of entries.entries()) size += FIXED_SIZE + compression.length + formers[i]!.length;
   const bytes = Buffer.allocUnsafe(size);
   bytes[0] = VERSION;
-  let at = 1;
+  let at = HEAD_SIZE;
   for (const [i, entry] of entries.entries()) at = encodeEntry(bytes, at, entry, formers[i]!);
+  bytes.writeUInt32BE(crc32(bytes.subarray(HEAD_SIZE)), 1);
   return bytes;
 }
 
@@ -36,10 +40,14 @@ function encodeEntry(bytes: Buffer, at: number, entry: BlockEntry, former: strin
   return formerAt + bytes.write(former, formerAt, "latin1");
 }
 
+/** Throws HT_CORRUPT. */
 export function decodeEntries(bytes: Buffer): BlockEntry[] {
-  if (bytes[0] !== VERSION) throw new ArchiveError("HT_FORMAT_TOO_NEW", "an index entry of a newer Holotype");
+  const isSound = bytes.length >= HEAD_SIZE && bytes.readUInt32BE(1) === crc32(bytes.subarray(HEAD_SIZE));
+  if (!isSound || bytes[0] !== VERSION) {
+    throw new ArchiveError("HT_CORRUPT", `an entry of the index is damaged; ${INDEX_ADVICE}`);
+  }
   const entries: BlockEntry[] = [];
-  for (let at = 1; at < bytes.length; ) {
+  for (let at = HEAD_SIZE; at < bytes.length; ) {
     const compressionSize = bytes[at + 45]!;
     const formerSize = bytes.readUInt32BE(at + 46);
     const textAt = at + FIXED_SIZE;

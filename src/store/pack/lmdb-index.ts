@@ -3,17 +3,19 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import type * as Lmdb from "lmdb";
 import type { Database, RootDatabase } from "lmdb";
-import { ArchiveError } from "../../base/index.ts";
-import { type Disk, refuseCutLmdb } from "../../disk/index.ts";
+import { ArchiveError, systemRandom } from "../../base/index.ts";
+import { type Disk, partialPath, refuseCutLmdb } from "../../disk/index.ts";
 import type { BlockAddress } from "../content-key.ts";
 import { formatAddress, parseAddress } from "../content-key.ts";
 import { AnswerPages } from "./answer-pages.ts";
 import { decodeEntries, encodeEntries } from "./index-entry.ts";
+import { checkLmdbPages } from "./lmdb-pages.ts";
 import {
   ANSWERS_KEPT,
   type Answer,
   type BlockEntry,
   EMPTY_STATE,
+  INDEX_ADVICE,
   type IndexChanges,
   type IndexState,
   type PackIndex,
@@ -24,10 +26,16 @@ import {
 const { open } = createRequire(import.meta.url)("lmdb") as typeof Lmdb;
 
 const NAME = "index.lmdb";
-const FORMAT = 2;
+/** There as long as the index is open, and longer where its process was killed, perhaps by the index. */
+const IN_USE = "in-use";
+/** A larger index is looked through only after such an end: it would be read for seconds. */
+const WALKED_SIZE_MAX = 32 << 20;
+const FORMAT = 3;
 const PAGE_COUNT = 256;
 const SIGNATURES_COUNT = 4096;
 const STATE_KEY = "state";
+/** About what a commit writes. */
+const TRIAL_SIZE = 256 << 10;
 
 type Bytes = Database<Buffer, Buffer>;
 
@@ -36,6 +44,8 @@ export class OlderIndex extends Error {}
 
 export class LmdbIndex implements PackIndex {
   state: IndexState;
+  private readonly disk: Disk;
+  private readonly folder: string;
   private readonly root: RootDatabase<Buffer, Buffer>;
   private readonly places: Bytes;
   private readonly answers: Bytes;
@@ -47,19 +57,29 @@ export class LmdbIndex implements PackIndex {
   /** Makes the index where there is none. Throws OlderIndex. */
   static open(disk: Disk, folder: string): LmdbIndex {
     disk.makeFolder(folder);
-    refuseCutLmdb(disk, join(folder, NAME), { isSynced: false, advice: "`holotype volume rebuild` makes it again" });
+    const path = join(folder, NAME);
+    refuseCutLmdb(disk, path, { isSynced: false, advice: INDEX_ADVICE });
+    const inUse = join(folder, IN_USE);
+    const wasLeftOpen = disk.stat(inUse) !== undefined;
+    if (wasLeftOpen || (disk.stat(path)?.sizeBytes ?? 0) <= WALKED_SIZE_MAX) checkLmdbPages(disk, path, INDEX_ADVICE);
+    if (!wasLeftOpen) disk.open(inUse, "create").close();
     try {
-      return new LmdbIndex(folder);
+      return new LmdbIndex(disk, folder);
     } catch (cause) {
       if (cause instanceof ArchiveError || cause instanceof OlderIndex) throw cause;
-      const message = `${folder}: the index cannot be opened; \`holotype volume rebuild\` makes it again`;
+      const message = `${folder}: the index cannot be opened; ${INDEX_ADVICE}`;
       throw new ArchiveError("HT_CORRUPT", message, { file: folder }, cause);
     }
   }
 
-  private constructor(folder: string) {
+  private constructor(disk: Disk, folder: string) {
+    this.disk = disk;
+    this.folder = folder;
     const binary = { encoding: "binary", keyEncoding: "binary" } as const;
-    this.root = open<Buffer, Buffer>({ path: join(folder, NAME), maxDbs: 8, noSubdir: true, ...binary });
+    // Batches are ours to make. Of its own, LMDB rejects a promise that nobody can reach when a commit fails.
+    const eventTurnBatching = false;
+    const path = join(folder, NAME);
+    this.root = open<Buffer, Buffer>({ path, maxDbs: 8, noSubdir: true, eventTurnBatching, ...binary });
     const part = (name: string): Bytes => this.root.openDB<Buffer, Buffer>({ name, ...binary });
     this.places = part("blocks");
     this.answers = part("answers");
@@ -90,6 +110,7 @@ export class LmdbIndex implements PackIndex {
   segments(): Map<number, SegmentState> {
     const states = new Map<number, SegmentState>();
     for (const { key: at, value } of this.segmentStates.getRange({})) {
+      if (at.length !== 6 || value.length !== 12) throw this.damaged("a segment that is none");
       states.set(at.readUIntBE(0, 6), { end: value.readUIntBE(0, 6), live: value.readUIntBE(6, 6) });
     }
     return states;
@@ -126,7 +147,7 @@ export class LmdbIndex implements PackIndex {
     const { blocks, answers, former, segments, state } = changes;
     const text = JSON.stringify({ format: FORMAT, ...state });
     const pages = this.answerPages.add(answers);
-    await this.root.batch(() => {
+    const write = () => {
       for (const [signature, entries] of blocks) {
         const at = Buffer.from(signature, "hex");
         void (entries.length === 0 ? this.places.remove(at) : this.places.put(at, encodeEntries(entries)));
@@ -142,13 +163,52 @@ export class LmdbIndex implements PackIndex {
         else void this.segmentStates.put(number(at), Buffer.concat([number(segment.end), number(segment.live)]));
       }
       void this.meta.put(key(STATE_KEY), Buffer.from(text));
-    });
-    await this.root.flushed;
+    };
+    try {
+      await this.root.batch(write);
+      await this.root.flushed;
+    } catch (error) {
+      throw await this.reasonOf(error);
+    }
     this.state = state;
+  }
+
+  /** Why a commit failed. LMDB says of a full disk that it was an error of input or output, so the disk is asked. */
+  private async reasonOf(error: unknown): Promise<ArchiveError> {
+    const { commitError } = error as { commitError?: Promise<never> };
+    const cause: unknown = commitError === undefined ? error : await commitError.catch((reason: unknown) => reason);
+    const path = join(this.folder, NAME);
+    const failed = (code: "HT_IO" | "HT_NO_SPACE", reason: string) =>
+      new ArchiveError(code, `${path}: could not be written: ${reason}`, { file: path }, cause);
+    try {
+      tryToWrite(this.disk, this.folder);
+    } catch (refusal) {
+      if (!(refusal instanceof ArchiveError)) throw refusal;
+      if (refusal.code === "HT_NO_SPACE") return failed(refusal.code, "the disk is full");
+    }
+    return failed("HT_IO", cause instanceof Error ? cause.message : String(cause));
   }
 
   async close(): Promise<void> {
     await this.root.close();
+    this.disk.remove(join(this.folder, IN_USE));
+  }
+
+  private damaged(what: string): ArchiveError {
+    const path = join(this.folder, NAME);
+    return new ArchiveError("HT_CORRUPT", `${path}: damaged, ${what}; ${INDEX_ADVICE}`, { file: path });
+  }
+}
+
+/** Throws what the system says of a disk that takes nothing more. */
+function tryToWrite(disk: Disk, folder: string): void {
+  const path = partialPath(join(folder, "trial"), systemRandom);
+  using file = disk.open(path, "create");
+  try {
+    file.write(Buffer.alloc(TRIAL_SIZE), 0);
+    file.sync();
+  } finally {
+    disk.remove(path);
   }
 }
 

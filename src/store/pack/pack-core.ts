@@ -52,13 +52,40 @@ export class PackCore {
     disk.makeFolder(segmentFolder(folder));
     const index = options.openIndex();
     try {
-      const core = new PackCore(options, index);
-      await core.start();
-      return core;
+      return await PackCore.over(index, options);
     } catch (error) {
       await index.close();
       throw error;
     }
+  }
+
+  /** Over an index that is open, and stays so where this fails. */
+  private static async over(index: PackIndex, options: PackCoreOptions): Promise<PackCore> {
+    const core = new PackCore(options, index);
+    try {
+      await core.start();
+      return core;
+    } catch (error) {
+      await core.abandon();
+      throw error;
+    }
+  }
+
+  /**
+   * The same volume, opened from what is durable, after a write failed. Where that fails too, this one can still be read:
+   * what was not durable is not.
+   */
+  async reopened(): Promise<PackCore> {
+    const { segment, durableEnd } = this.writer;
+    await this.abandon();
+    return PackCore.over(this.index, { ...this.options, doubtful: { segment, end: durableEnd } });
+  }
+
+  /** Closes all but the index. */
+  private async abandon(): Promise<void> {
+    await this.committing?.catch(() => {});
+    await this.current?.close();
+    this.files[Symbol.dispose]();
   }
 
   private constructor(options: PackCoreOptions, index: PackIndex) {
@@ -231,6 +258,7 @@ export class PackCore {
   read(entry: BlockEntry, range?: ByteRange): BlockData | Promise<BlockData> {
     const end = entry.offset + entry.headSize + entry.storedSize;
     if (this.writer.isDurable(entry.segment, end)) return this.files.read(entry, range);
+    if (this.failure !== undefined) throw this.failure;
     return this.settle().then(() => this.files.read(entry, range));
   }
 
@@ -333,9 +361,7 @@ export class PackCore {
     } catch (error) {
       if (!(error instanceof ArchiveError)) throw error;
     } finally {
-      await this.committing?.catch(() => {});
-      await this.current?.close();
-      this.files[Symbol.dispose]();
+      await this.abandon();
       await this.index.close();
     }
   }

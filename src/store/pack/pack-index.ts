@@ -81,6 +81,9 @@ export interface PackIndex {
   close(): Promise<void>;
 }
 
+/** What to do where the index is damaged: all of it comes from the segments. */
+export const INDEX_ADVICE = "`holotype volume rebuild` makes it again";
+
 /** How many requests an index remembers, at least. */
 export const ANSWERS_KEPT = 100_000;
 

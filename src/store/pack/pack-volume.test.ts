@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { ArchiveError } from "../../base/index.ts";
 import { ForgetfulDisk } from "../../testing/forgetful-disk.ts";
 import { MemoryIndex } from "../../testing/memory-index.ts";
 import { Codecs } from "../codec.ts";
@@ -84,5 +85,51 @@ describe("a pack volume", () => {
     const anew = await open({ openIndex: () => new MemoryIndex() });
     expect(await findings(anew)).toEqual([]);
     expect(await anew.describe()).toMatchObject({ blocks: 10, references: 20 });
+  });
+});
+
+/** An index that cannot be written for a while. */
+class StubbornIndex extends MemoryIndex {
+  isFull = false;
+
+  override commit(changes: Parameters<MemoryIndex["commit"]>[0]): Promise<void> {
+    if (this.isFull) return Promise.reject(new ArchiveError("HT_NO_SPACE", "the index could not be written"));
+    return super.commit(changes);
+  }
+}
+
+describe("an index that cannot be written", () => {
+  it("stops changes, and not reading; when it can be written again, all goes on", async () => {
+    const index = new StubbornIndex();
+    const { volume, open } = await trial({ openIndex: () => index });
+    const [one, two, three] = ["one", "two", "three"].map(content);
+    const first = await volume.store({ ...one!, mode: "regular" });
+    for await (const _ of volume.list());
+    index.isFull = true;
+    // Its record is durable, so it was acknowledged; the index is to learn of it later.
+    const second = await volume.store({ ...two!, mode: "regular" });
+    for await (const _ of volume.list());
+    for (let round = 0; round < 3; round++) {
+      await expect(volume.store({ ...three!, mode: "regular" })).rejects.toMatchObject({ code: "HT_NO_SPACE" });
+      await expect(volume.remove(first)).rejects.toMatchObject({ code: "HT_NO_SPACE" });
+      expect((await volume.open(first))?.data).toEqual(one!.data);
+      expect((await volume.open(second))?.data).toEqual(two!.data);
+      expect(await volume.find([one!.signature, two!.signature, three!.signature])).toMatchObject([
+        [{ references: 1 }],
+        [{ references: 1 }],
+        [],
+      ]);
+      const listed = [];
+      for await (const { signature } of volume.list()) listed.push(signature);
+      expect(listed).toContain(one!.signature);
+    }
+    index.isFull = false;
+    expect(await volume.store({ ...three!, mode: "regular" })).toMatchObject({ outcome: "new" });
+    expect(await volume.store({ ...two!, mode: "regular" })).toMatchObject({ outcome: "duplicate", references: 2 });
+    expect(await findings(volume)).toEqual([]);
+    await volume[Symbol.asyncDispose]();
+    const again = await open();
+    expect((await again.describe()).blocks).toBe(3);
+    expect(await findings(again)).toEqual([]);
   });
 });

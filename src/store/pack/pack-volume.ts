@@ -42,7 +42,7 @@ import { type CompactOptions, type CompactResult, compactPack } from "./compact.
 import { type HeldData, type Spool, withHeldData } from "./held-data.ts";
 import { LARGE_HEAD_SIZE, type LargeBlock } from "./large-block.ts";
 import { indexFolder, LmdbIndex, OlderIndex } from "./lmdb-index.ts";
-import { PackCore, type PackCoreOptions } from "./pack-core.ts";
+import { PackCore } from "./pack-core.ts";
 import type { Answer, BlockEntry, PackIndex } from "./pack-index.ts";
 import { formatHead, type PackRecord } from "./pack-record.ts";
 import { answerOf } from "./pack-state.ts";
@@ -114,15 +114,22 @@ export class PackVolume implements LocalVolume {
     return this.core.busy ?? this.core;
   }
 
-  /** After a write failed: what is durable is read anew. */
+  /** After a write failed: what is durable is read again. Until that succeeds, changes are refused, and reads go on. */
   private async reopen(): Promise<void> {
     try {
-      await this.core.close().catch(() => {});
-      const { segment, durableEnd } = this.core.writer;
-      const doubtful = { segment, end: durableEnd };
-      this.core = await openCore(this.disk, this.folder, this.settings, this.options, doubtful);
+      this.core = await this.core.reopened();
     } finally {
       this.reopening = undefined;
+    }
+  }
+
+  /** For who only reads: the core as it is, where it cannot be opened again. */
+  private async readable(): Promise<PackCore> {
+    try {
+      return await this.act((core) => core);
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error;
+      return this.core;
     }
   }
 
@@ -305,13 +312,12 @@ export class PackVolume implements LocalVolume {
     return Promise.resolve();
   }
 
-  find(signatures: readonly string[]): Promise<readonly (readonly BlockInfo[])[]> {
-    return this.act(({ state }) =>
-      signatures.map((text) => {
-        const signature = parseSignature(text, this.settings.signature);
-        return state.blocks(signature).map((entry) => infoOf(signature, entry));
-      }),
-    );
+  async find(signatures: readonly string[]): Promise<readonly (readonly BlockInfo[])[]> {
+    const { state } = await this.readable();
+    return signatures.map((text) => {
+      const signature = parseSignature(text, this.settings.signature);
+      return state.blocks(signature).map((entry) => infoOf(signature, entry));
+    });
   }
 
   async open(address: BlockAddress, range?: ByteRange): Promise<OpenBlock | undefined> {
@@ -374,8 +380,10 @@ export class PackVolume implements LocalVolume {
   }
 
   async *list(after?: BlockAddress): AsyncGenerator<BlockInfo> {
-    await this.core.commit();
-    for (const { signature, entry } of this.core.entries(after?.signature)) {
+    const core = await this.readable();
+    // Where the index cannot be written, what it does not know yet is not listed.
+    await core.commit().catch(unlessOurBug);
+    for (const { signature, entry } of core.entries(after?.signature)) {
       if (after?.signature === signature && entry.overflow <= after.overflow) continue;
       yield infoOf(signature, entry);
     }
@@ -402,18 +410,11 @@ export class PackVolume implements LocalVolume {
 
 const NOTHING = new Uint8Array(0);
 
-function openCore(
-  disk: Disk,
-  folder: string,
-  settings: VolumeSettings,
-  options: PackOptions,
-  doubtful?: PackCoreOptions["doubtful"],
-): Promise<PackCore> {
+function openCore(disk: Disk, folder: string, settings: VolumeSettings, options: PackOptions): Promise<PackCore> {
   return PackCore.open({
     disk,
     folder,
     settings,
-    doubtful,
     clock: options.clock ?? systemClock,
     segmentSizeMax: options.segmentSizeMax ?? SEGMENT_SIZE_DEFAULT,
     openIndex: options.openIndex ?? (() => LmdbIndex.open(disk, indexFolder(folder))),
@@ -436,6 +437,10 @@ function withoutOutcome({ signature, ...entry }: Answer | StoreReceipt): BlockIn
 
 function storedSizeOf(held: HeldData): number {
   return held instanceof Uint8Array ? held.length : held.storedSize;
+}
+
+function unlessOurBug(error: unknown): void {
+  if (!(error instanceof ArchiveError)) throw error;
 }
 
 function readOnly(folder: string): ArchiveError {
