@@ -129,7 +129,14 @@ describe("Ctrl-C and SIGTERM", () => {
 
 describe("SIGTERM", () => {
   it("ends restore with 130 and a word, and it can go on", async () => {
-    const args = ({ folder }: ReturnType<typeof fresh>) => ["restore", WHOLE, "-o", join(folder, "restored"), "-j", "2"];
+    const args = ({ folder }: ReturnType<typeof fresh>) => [
+      "restore",
+      WHOLE,
+      "-o",
+      join(folder, "restored"),
+      "-j",
+      "2",
+    ];
     const lock = ({ folder }: ReturnType<typeof fresh>) => join(folder, "restored", ".holotype-restore.lock");
     const place = await stopped(args, lock, "SIGTERM");
     expect(place.exit).toBe(130);

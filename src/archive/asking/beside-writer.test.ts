@@ -150,7 +150,7 @@ it("says of what was removed since, bytes and all, that it was, and of a lost se
   await using late = await openReader(disk);
   const lost = await captureOf(late, 0, 6);
   disk.remove(lost.file);
-  await expect(payloadOf(late, lost)).rejects.toMatchObject({ code: "HT_NOT_FOUND" });
+  await expect(payloadOf(late, lost)).rejects.toMatchObject({ code: "HT_LOST" });
 });
 
 /** Compacts when a segment is asked for in this way for the first time. */

@@ -219,7 +219,7 @@ export class RecordShelf implements Disposable {
       this.segment(segment, 0);
       return true;
     } catch (error) {
-      if (error instanceof ArchiveError && error.code === "HT_NOT_FOUND") return false;
+      if (error instanceof ArchiveError && error.code === "HT_LOST") return false;
       throw error;
     }
   }
@@ -342,7 +342,7 @@ export class RecordShelf implements Disposable {
       const advice = isAdopted
         ? "bring it back, or adopt it where it lies now; `holotype doctor` tells what is in it"
         : "bring it back; `holotype doctor` tells what is in it";
-      throw new ArchiveError("HT_NOT_FOUND", `${name}: ${what}; ${advice}`, { file: name }, cause);
+      throw new ArchiveError("HT_LOST", `${name}: ${what}; ${advice}`, { file: name }, cause);
     }
   }
 
