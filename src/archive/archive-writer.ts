@@ -8,7 +8,7 @@ import { Intake, type IntakeCounts } from "./adding/intake.ts";
 import { OriginalReferences } from "./adding/original-references.ts";
 import { type TakeOptions, takeFacts } from "./adding/take-facts.ts";
 import { type CompactOptions, type CompactReport, compactArchive } from "./care/compact.ts";
-import { type RebuildOptions, rebuildArchive } from "./care/rebuild.ts";
+import { type RebuildOptions, type RebuildReport, rebuildArchive } from "./care/rebuild.ts";
 import { type RemoveOptions, type RemoveReport, removeCaptures, type Selection } from "./care/remove.ts";
 import type { Catalogue } from "./catalogue/catalogue.ts";
 import type { CatalogueState } from "./catalogue/catalogue-view.ts";
@@ -40,11 +40,7 @@ export class ArchiveWriter implements AsyncDisposable {
   }
 
   /** Makes everything anew that follows from the segments and the journal. */
-  static rebuild(
-    disk: Disk,
-    folder: string,
-    options: RebuildOptions = {},
-  ): Promise<{ readonly captures: number; readonly contents: number }> {
+  static rebuild(disk: Disk, folder: string, options: RebuildOptions = {}): Promise<RebuildReport> {
     return rebuildArchive(disk, folder, options);
   }
 

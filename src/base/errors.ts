@@ -67,7 +67,7 @@ export const ERROR_TABLE = {
   HT_REVISIT_MISMATCH: damage("A revisit's original is not what it claims: in its payload, its length or its id."),
   HT_REVISIT_INCOMPLETE: damage("A revisit of ours lacks what leads to its original, or has it in a strange form."),
   HT_REVISIT_IRREVERSIBLE: damage("A revisit of ours cannot be turned back into the record whose place it took."),
-  HT_LOST: damage("A record of the originals is not there: neither as itself nor as a revisit that stands for it."),
+  HT_LOST: damage("Something that was kept is gone: a record of the originals, or the file that held it."),
   HT_ADDED: damage("A record is there that the originals do not have."),
   HT_ORDER: damage("A record does not stand where it stood among the records of the original file."),
 

@@ -27,7 +27,7 @@ the catalogue has. With --scrub every record is read, and every digest computed 
     const line = new StageLine();
     let totals: ArchiveTotals | undefined;
     const options = {
-      onTotals: (found: ArchiveTotals) => {
+      onTotals: (found: ArchiveTotals | undefined) => {
         totals = found;
       },
       scrub: args.flag("scrub"),
@@ -41,15 +41,18 @@ the catalogue has. With --scrub every record is read, and every digest computed 
       writeStandardOutput(`${json ? JSON.stringify(finding) : `${finding.code} ${finding.message}`}\n`);
     }
     line.clear();
-    const { captures, contents, segments, segmentBytes, adopted } = totals!;
-    const summary = { archive: folder, captures, contents, segments, segmentBytes, adopted, findings };
-    const counts = `${formatCount(captures, "capture")} of ${formatCount(contents, "content")}`;
-    const files = `${formatSize(segmentBytes)} in ${formatCount(segments, "segment")}`;
     const verdict = findings === 0 ? "all sound" : formatCount(findings, "finding");
-    const more = adopted > 0 ? ` and ${formatCount(adopted, "adopted file")}` : "";
-    writeStandardOutput(
-      json ? `${JSON.stringify({ summary })}\n` : `${folder}: ${counts}, ${files}${more}: ${verdict}\n`,
-    );
+    const summary = { archive: folder, ...totals, findings };
+    writeStandardOutput(json ? `${JSON.stringify({ summary })}\n` : `${folder}: ${describe(totals)}${verdict}\n`);
     return findings === 0 ? 0 : 4;
   },
 };
+
+function describe(totals: ArchiveTotals | undefined): string {
+  if (totals === undefined) return "";
+  const { captures, contents, segments, segmentBytes, adopted } = totals;
+  const counts = `${formatCount(captures, "capture")} of ${formatCount(contents, "content")}`;
+  const files = `${formatSize(segmentBytes)} in ${formatCount(segments, "segment")}`;
+  const more = adopted > 0 ? ` and ${formatCount(adopted, "adopted file")}` : "";
+  return `${counts}, ${files}${more}: `;
+}

@@ -1,10 +1,11 @@
 import { availableParallelism } from "node:os";
-import { ArchiveWriter } from "../archive/index.ts";
+import { ArchiveWriter, type RebuildOptions } from "../archive/index.ts";
+import { ArchiveError } from "../base/index.ts";
 import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import { ARCHIVE_OPTION, archiveFolder, requireWords } from "./archive-option.ts";
 import { type Command, parseCount } from "./command.ts";
 import { Interruption } from "./interruption.ts";
-import { formatCount, ProgressLine, tellSkipped } from "./talk.ts";
+import { formatCount, ProgressLine, tellDamage, tellSkipped } from "./talk.ts";
 
 const THREADS_MAX = 256;
 
@@ -14,13 +15,15 @@ export const rebuild: Command = {
   usage: "[--archive DIR]",
   details: `For when they are lost or damaged; the answers are the same as before. The old ones answer until the new ones are
 complete. Interrupted, it leaves everything as it was; so it does where captures that the old ones know are not in the
-segments any more, which may be damaged, cut short or gone.`,
+segments any more, which may be damaged, cut short or gone. Records that have rotted, and adopted files that changed, are
+named.`,
   options: {
     ...ARCHIVE_OPTION,
     "accept-loss": { type: "boolean", help: "go on without captures that are not in the segments any more" },
     threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core)" },
   },
-  exits: "3 adopted files could not be read · 20 no archive · 21 another writer is there · 23 captures would be lost",
+  exits:
+    "3 adopted files could not be read · 4 records or adopted files are damaged · 20 no archive · 21 another writer is there · 23 captures would be lost",
   examples: [
     "holotype add samples --archive /tmp/cabinet",
     "holotype rebuild --archive /tmp/cabinet && holotype stats --archive /tmp/cabinet",
@@ -30,8 +33,8 @@ segments any more, which may be damaged, cut short or gone.`,
     const [json, folder, threads] = [args.flag("json"), archiveFolder(args), args.text("threads")];
     const line = new ProgressLine();
     using interruption = new Interruption("stopping; everything stays as it was");
-    let skipped = 0;
-    const { captures, contents } = await ArchiveWriter.rebuild(nodeDisk, folder, {
+    let [skipped, damaged] = [0, 0];
+    const options: RebuildOptions = {
       threads: threads === undefined ? availableParallelism() : parseCount("threads", threads, 1, THREADS_MAX),
       signal: interruption.signal,
       acceptLoss: args.flag("accept-loss"),
@@ -41,11 +44,24 @@ segments any more, which may be damaged, cut short or gone.`,
         line.clear();
         tellSkipped(input, json);
       },
-    });
-    line.clear();
-    const told = { archive: folder, captures, contents, skipped };
-    const counts = `${formatCount(captures, "capture")} of ${formatCount(contents, "content")}`;
-    writeStandardOutput(json ? `${JSON.stringify(told)}\n` : `${folder}: made anew, ${counts}\n`);
-    return skipped > 0 ? 3 : 0;
+      onDamage: (error) => {
+        damaged++;
+        line.clear();
+        tellDamage(error, json);
+      },
+    };
+    try {
+      const { captures, contents } = await ArchiveWriter.rebuild(nodeDisk, folder, options);
+      line.clear();
+      const told = { archive: folder, captures, contents, skipped, damaged };
+      const counts = `${formatCount(captures, "capture")} of ${formatCount(contents, "content")}`;
+      writeStandardOutput(json ? `${JSON.stringify(told)}\n` : `${folder}: made anew, ${counts}\n`);
+    } catch (error) {
+      line.clear();
+      // What is wrong was named: the verdict is that of a check.
+      if (damaged === 0 || !(error instanceof ArchiveError) || error.code !== "HT_CORRUPT") throw error;
+      tellDamage(error, json);
+    }
+    return damaged > 0 ? 4 : skipped > 0 ? 3 : 0;
   },
 };

@@ -1,6 +1,6 @@
 /** Talk to people goes to standard error: progress on a terminal, warnings, summaries. Data goes to standard output. */
 import { isatty } from "node:tty";
-import { formatPlace, type Warning } from "../base/index.ts";
+import { type ArchiveError, formatPlace, type Warning } from "../base/index.ts";
 import { ClosedPipe, writeStandardError, writeStandardOutput } from "../disk/index.ts";
 import type { DedupProgress, RunProgress, SkippedInput } from "../pipeline/index.ts";
 
@@ -149,6 +149,10 @@ export class WarningTeller {
     if (this.json || this.shown <= WARNINGS_SHOWN_MAX) tellWarning(warning, this.json);
     else if (this.shown === WARNINGS_SHOWN_MAX + 1) say(this.more);
   }
+}
+
+export function tellDamage({ code, message, place }: ArchiveError, json: boolean): void {
+  say(json ? JSON.stringify({ damage: { code, message, ...place } }) : `${code} ${message}`);
 }
 
 export function tellSkipped(skipped: SkippedInput, json: boolean): void {

@@ -266,12 +266,12 @@ describe("holotype add --adopt", () => {
     expect(summary.findings).toBe(findings.length);
     expect(findings.map(({ code, file }) => [code, basename(file as string)])).toEqual(
       expect.arrayContaining([
-        ["HT_NOT_FOUND", "cabinet-2018.warc.gz"],
+        ["HT_LOST", "cabinet-2018.warc.gz"],
         ["HT_CHANGED", "cabinet-2024.warc.gz"],
         ["HT_CORRUPT", "cabinet-2009.warc.gz"],
       ]),
     );
-    expect(findings.find(({ code }) => code === "HT_NOT_FOUND")).toMatchObject({ captures: 35 });
+    expect(findings.find(({ code }) => code === "HT_LOST")).toMatchObject({ captures: 35 });
     expect(run(archive, "doctor").exit).toBe(4);
   });
 });
@@ -295,7 +295,7 @@ describe("holotype doctor", () => {
     for (const segment of segmentsOf(archive)) rmSync(segment);
     expect(run(archive, "doctor")).toMatchObject({
       exit: 4,
-      out: expect.stringMatching(/^HT_NOT_FOUND .* captures\n/),
+      out: expect.stringMatching(/^HT_LOST .* captures\n/),
     });
     expect(existsSync(join(folder, "absent"))).toBe(false);
     expect(run(join(folder, "absent"), "doctor")).toMatchObject({ exit: 20 });

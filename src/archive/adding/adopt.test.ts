@@ -101,7 +101,7 @@ describe("an adopted file that was moved", () => {
     const report = await adopt(disk, [{ ...gone, name: path, path }]);
     expect(report).toMatchObject({ files: 1, adoptedBefore: 0, moved: 0, known: 2 });
     expect(await diagnose(disk)).toEqual([
-      `HT_NOT_FOUND ${gone.path} is gone; adopt it where it lies now; it holds 2 captures`,
+      `HT_LOST ${gone.path} is gone; adopt it where it lies now; it holds 2 captures`,
     ]);
   });
 

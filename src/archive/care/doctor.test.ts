@@ -53,7 +53,7 @@ describe("the doctor", () => {
     const { disk, path } = await archiveWith(kind);
     disk.remove(path);
     const what = kind === "adopt" ? "is gone; adopt it where it lies now" : "is gone";
-    expect(await diagnose(disk)).toEqual([`HT_NOT_FOUND ${path} ${what}; it holds 2 captures`]);
+    expect(await diagnose(disk)).toEqual([`HT_LOST ${path} ${what}; it holds 2 captures`]);
   });
 
   it("names a segment that is shorter than it was", async () => {

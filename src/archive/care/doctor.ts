@@ -18,7 +18,7 @@ import { visitIdentity } from "../entering/visit-changes.ts";
 import { describeDamage, leaveOutDamaged } from "../export/export-salvage.ts";
 import { SelectedCaptures } from "../export/export-selection.ts";
 import { archivePaths } from "../segments/archive-folder.ts";
-import { adoptedInput, segmentInput, segmentPath, statAdopted } from "../segments/segments.ts";
+import { adoptedInput, readable, segmentInput, segmentPath, statAdopted } from "../segments/segments.ts";
 
 export interface DoctorFinding {
   readonly code: ErrorCode;
@@ -32,8 +32,8 @@ export interface DoctorFinding {
 export interface DoctorOptions extends ArchiveOptions {
   readonly scrub?: boolean | undefined;
   readonly threads?: number | undefined;
-  /** What the archive holds by its catalogue, at the end. */
-  readonly onTotals?: ((totals: ArchiveTotals) => void) | undefined;
+  /** What the archive holds by its catalogue, at the end; absent where that cannot be read. */
+  readonly onTotals?: ((totals: ArchiveTotals | undefined) => void) | undefined;
   readonly onProgress?: ((stage: string, done: number, total: number) => void) | undefined;
 }
 
@@ -46,13 +46,14 @@ export async function* examineArchive(
   {
     using archive = await Snapshot.open(disk, folder, options);
     const doctor = new Doctor(disk, folder, archive, options);
+    // One part that cannot be read keeps nothing from being said of the others.
     yield* doctor.journal();
-    yield* doctor.segments();
-    yield* doctor.captures();
-    yield* doctor.timeline();
+    yield* guarded(() => doctor.segments());
+    yield* guarded(() => doctor.captures());
+    yield* guarded(() => doctor.timeline());
     yield* doctor.scrub(scrubbed);
     yield* doctor.openable();
-    options.onTotals?.(archiveTotals(archive));
+    options.onTotals?.(readable(() => archiveTotals(archive)));
     if (!doctor.isOvertaken) return;
   }
   // What a compaction carried elsewhere meanwhile is read there.
@@ -61,6 +62,17 @@ export async function* examineArchive(
     const doctor = new Doctor(disk, folder, archive, options);
     yield* doctor.scrub(scrubbed);
     ({ isOvertaken } = doctor);
+  }
+}
+
+/** What cannot be read is a finding, where it lies. */
+function* guarded(look: () => Iterable<DoctorFinding>): Generator<DoctorFinding> {
+  try {
+    yield* look();
+  } catch (error) {
+    if (!(error instanceof ArchiveError) || error.code !== "HT_CORRUPT") throw error;
+    const { code, message, place } = error;
+    yield { code, message, ...place };
   }
 }
 
@@ -97,13 +109,11 @@ class Doctor {
     return archivePaths(this.folder);
   }
 
-  *journal(): Generator<DoctorFinding> {
-    try {
+  journal(): Generator<DoctorFinding> {
+    return guarded(() => {
       this.archive.checkJournal();
-    } catch (error) {
-      if (!(error instanceof ArchiveError)) throw error;
-      yield { code: error.code, message: error.message, file: error.place.file };
-    }
+      return [];
+    });
   }
 
   /** Every file is there, as long as it has to be, and an adopted one is what it was. */
@@ -132,7 +142,7 @@ class Doctor {
       for (const each of catalogue.allCaptures()) if (each.row.place.segment === number) captures++;
       const [code, what] =
         stat === undefined
-          ? (["HT_NOT_FOUND", adopted === undefined ? "is gone" : "is gone; adopt it where it lies now"] as const)
+          ? (["HT_LOST", adopted === undefined ? "is gone" : "is gone; adopt it where it lies now"] as const)
           : adopted === undefined
             ? (["HT_CORRUPT", "is shorter than it was"] as const)
             : (["HT_CHANGED", "changed since it was adopted"] as const);
@@ -151,9 +161,11 @@ class Doctor {
       const at = { file: this.nameOf(place.segment), offset: place.offset };
       const segment = catalogue.segment(place.segment);
       const end = place.offset + place.length;
-      if (segment === undefined || end > segment.end) {
+      // In an entry of a ZIP file places are those of its content, which may be larger than the file.
+      const segmentEnd = segment?.adopted === undefined ? segment?.end : Number.POSITIVE_INFINITY;
+      if (segmentEnd === undefined || end > segmentEnd) {
         yield { code: "HT_CORRUPT", message: `${at.file}:${at.offset}: a capture of ${timeMs} behind the end`, ...at };
-      } else if (before > place.offset || end + after > segment.end) {
+      } else if (before > place.offset || end + after > segmentEnd) {
         const message =
           "what belongs to this capture would lie outside of its segment; `holotype rebuild` puts it right";
         yield { code: "HT_CORRUPT", message: `${at.file}:${at.offset}: ${message}`, ...at };

@@ -1,20 +1,24 @@
 /**
  * Everything that follows from the segments and the journal, made anew beside the old catalogue and timeline, which answer
  * until it is complete. Whatever stops it, they still do; so a segment of our own that cannot be read stops it, and so do
- * captures of our own segments that the old catalogue knows and that are not there any more.
+ * captures that the old catalogue knows and that are not there any more. A record that has rotted is damage, and nobody's
+ * content; so is one of an adopted file that is not the one that was adopted.
  */
 import { ArchiveError } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
-import type { Input } from "../../pipeline/index.ts";
+import type { Input, RecordFacts } from "../../pipeline/index.ts";
 import { type TakeOptions, takeFacts } from "../adding/take-facts.ts";
+import { archiveKey } from "../catalogue/capture-key.ts";
+import { Flag, has } from "../catalogue/capture-row.ts";
 import { ArchiveCore, type WriterOptions } from "../core/archive-core.ts";
-import { isEntered, type SegmentEntry } from "../entering/segment-entry.ts";
+import type { SegmentEntry } from "../entering/segment-entry.ts";
 import { loadForInputs } from "../segments/load-zstd.ts";
 import {
   adoptedInput,
   isOddSegment,
   lastSegment,
   listSegments,
+  readable,
   saveTail,
   segmentInput,
   segmentPath,
@@ -24,13 +28,18 @@ import {
 export interface RebuildOptions extends WriterOptions, TakeOptions {
   /** Goes on without captures that the old catalogue knows and the segments do not have any more. */
   readonly acceptLoss?: boolean | undefined;
+  /** A record, or an adopted file, is not what it was. */
+  readonly onDamage?: ((damage: ArchiveError) => void) | undefined;
 }
 
-export async function rebuildArchive(
-  disk: Disk,
-  folder: string,
-  options: RebuildOptions,
-): Promise<{ readonly captures: number; readonly contents: number }> {
+export interface RebuildReport {
+  readonly captures: number;
+  readonly contents: number;
+  /** Records and adopted files that are not what they were. */
+  readonly damaged: number;
+}
+
+export async function rebuildArchive(disk: Disk, folder: string, options: RebuildOptions): Promise<RebuildReport> {
   using core = ArchiveCore.beginAnew(disk, folder, options, options.acceptLoss !== true);
   return await new Rebuild(core, options).run();
 }
@@ -42,13 +51,16 @@ class Rebuild {
   /** A segment of our own that could not be read. */
   private failed: ArchiveError | undefined;
   private isAdoptedMissing = false;
+  /** Where damaged records lie, and adopted files that are others now. */
+  private readonly damaged = new Set<string>();
+  private readonly changed = new Set<number>();
 
   constructor(core: ArchiveCore, options: RebuildOptions) {
     this.core = core;
     this.options = options;
   }
 
-  async run(): Promise<{ readonly captures: number; readonly contents: number }> {
+  async run(): Promise<RebuildReport> {
     const { core } = this;
     const own = this.ownSegments();
     // Where a capture is in both, that of our own segment counts.
@@ -64,7 +76,7 @@ class Rebuild {
     core.drop(this.removed);
     core.complete();
     const { captures, contents } = core.catalogue.state;
-    return { captures, contents };
+    return { captures, contents, damaged: this.damaged.size + this.changed.size };
   }
 
   /** What is gone may come back from a copy; the old catalogue knows what that is, and the new one would not. */
@@ -73,7 +85,8 @@ class Rebuild {
     const { known } = core;
     if (known === undefined) return;
     // Without an adopted file fewer are to be expected, and that was told.
-    const lost = isAdoptedMissing ? 0 : known.captures - core.catalogue.state.captures;
+    const fewer = isAdoptedMissing ? 0 : known.captures - core.catalogue.state.captures;
+    const lost = Math.max(fewer, readable(() => this.countLost()) ?? 0);
     const shorter = [...known.ends].flatMap(([number, end]) => this.tellShorter(number, end));
     if (lost <= 0 && shorter.length === 0) return;
     const what = lost > 0 ? [`${lost} captures that the catalogue knows would not be found again`] : [];
@@ -82,6 +95,26 @@ class Rebuild {
     throw new ArchiveError("HT_CORRUPT", `${folder}: ${[...what, ...shorter.slice(0, 3)].join(", ")}; ${advice}`, {
       file: folder,
     });
+  }
+
+  /** Captures that the old catalogue has in damaged places, and the new one not at all. */
+  private countLost(): number {
+    const { catalogue: now, known } = this.core;
+    if (this.damaged.size + this.changed.size === 0) return 0;
+    let lost = 0;
+    for (const { key, row } of known?.catalogue?.allCaptures() ?? []) {
+      const { segment, offset } = row.place;
+      if (!this.damaged.has(`${segment} ${offset}`) && !this.changed.has(segment)) continue;
+      const found = now.capture(key);
+      if (found === undefined || has(found, Flag.removed)) lost++;
+    }
+    return lost;
+  }
+
+  private tellDamage(number: number, { offset, uri }: RecordFacts, file: string, what: string): void {
+    this.damaged.add(`${number} ${offset}`);
+    const message = `${file}:${offset}: ${what}${uri === "" ? "" : `; it is a record of ${uri}`}`;
+    this.options.onDamage?.(new ArchiveError("HT_CORRUPT", message, { file, offset }));
   }
 
   private tellShorter(number: number, end: number): string[] {
@@ -112,8 +145,14 @@ class Rebuild {
     for (const { number, row } of catalogue.segments()) {
       if (row.adopted === undefined) continue;
       const { path, size } = row.adopted;
-      if (statAdopted(disk, path) !== undefined) inputs.push([number, adoptedInput(disk, path, size)]);
-      else {
+      const there = statAdopted(disk, path)?.sizeBytes;
+      if (there === size) inputs.push([number, adoptedInput(disk, path, size)]);
+      else if (there !== undefined) {
+        this.isAdoptedMissing = true;
+        this.changed.add(number);
+        const message = `${path}: has ${there} bytes, and had ${size} when it was adopted`;
+        this.options.onDamage?.(new ArchiveError("HT_CHANGED", message, { file: path }));
+      } else {
         this.isAdoptedMissing = true;
         const error = new ArchiveError("HT_NOT_FOUND", `${path}: adopted, and not there any more`, { file: path });
         this.options.onSkip?.({ name: path, error });
@@ -127,6 +166,8 @@ class Rebuild {
     const numbers = new Map(files.map(([number, input]) => [input, number]));
     let end = 0;
     let entry: SegmentEntry | undefined;
+    let broken: RecordFacts[] = [];
+    let current: Input | undefined;
     const onSkip: TakeOptions["onSkip"] = (skip) => {
       if (!own.has(skip.name)) {
         this.isAdoptedMissing = true;
@@ -145,21 +186,52 @@ class Rebuild {
         begin: (input) => {
           const number = numbers.get(input)!;
           end = 0;
+          broken = [];
+          current = input;
           entry = own.has(input.name) ? core.segmentEntry(number) : core.adoptedEntry(number);
         },
         take: (facts) => {
-          entry!.take(facts);
-          if (isEntered(facts)) end = facts.offset + facts.length!;
+          const { name } = current!;
+          const isOther = !own.has(name) && this.isOther(numbers.get(current!)!, facts, name);
+          entry!.take(isOther ? { ...facts, damaged: "cut" } : facts);
+          if (facts.damaged !== undefined) broken.push(facts);
+          else if (facts.length !== undefined) end = facts.offset + facts.length;
         },
         end: (input) => {
           const number = numbers.get(input)!;
           entry!.end();
+          if (own.has(input.name)) this.tellBroken(number, broken, end, input.name);
           for (const digest of entry!.removedDigests) removed.push(digest);
           if (own.has(input.name)) this.endSegment(number, end, input.size!);
           else core.catalogue.putSegment(number, { ...core.catalogue.segment(number)!, end: input.size! });
         },
       },
     );
+  }
+
+  /** What a power cut tore was never acknowledged: it stands at the end of all, and the old catalogue does not know it. */
+  private tellBroken(number: number, broken: readonly RecordFacts[], end: number, file: string): void {
+    const { disk, paths, known } = this.core;
+    const isLast = lastSegment(disk, paths.segments, isOddSegment(number)) === number;
+    const sure = isLast ? Math.max(end, known?.ends.get(number) ?? 0) : Number.POSITIVE_INFINITY;
+    for (const facts of broken) {
+      const what = facts.damaged === "checksum" ? "a record fails its checksum" : "a record is damaged";
+      if (facts.offset < sure) this.tellDamage(number, facts, file, what);
+    }
+  }
+
+  /** Whether a record of an adopted file has another payload than the old catalogue knows. */
+  private isOther(number: number, facts: RecordFacts, file: string): boolean {
+    const { uri, timeMs = 0, offset, inner = 0, capture } = facts;
+    const { catalogue } = this.core.known ?? {};
+    if (catalogue === undefined || capture?.sha256 === undefined || capture.status === 304) return false;
+    const before = readable(() => catalogue.at(archiveKey(uri), timeMs))?.find(({ row }) => {
+      const { place } = row;
+      return place.segment === number && place.offset === offset && place.inner === inner;
+    })?.row.payload;
+    if (before === undefined || before.sha256.toString("hex") === capture.sha256) return false;
+    this.tellDamage(number, facts, file, "its payload is not what it was when the file was adopted");
+    return true;
   }
 
   /**

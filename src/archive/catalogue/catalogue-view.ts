@@ -150,11 +150,16 @@ export class CatalogueView {
   /** The same; and HT_UNSUPPORTED where it, or the timeline that belongs to it, is of an earlier form. */
   checkFormat(folder: string): void {
     this.refuseNewer();
-    const format: number = this.state.format;
-    if (format < FORMAT) {
+    if (!this.isCurrent) {
       const message = `${folder}: the catalogue was made by an earlier Holotype; \`holotype rebuild\` makes it again`;
       throw new ArchiveError("HT_UNSUPPORTED", message, { file: folder });
     }
+  }
+
+  /** Whether it is of the form that this version writes. */
+  get isCurrent(): boolean {
+    const format: number = this.state.format;
+    return format === FORMAT;
   }
 
   get state(): CatalogueState {

@@ -21,13 +21,13 @@ import type { AdoptEntry, JournalEntry, RemovedCapture, RemoveEntry } from "../j
 export function applyJournal(catalogue: Catalogue, indexer: Indexer, entries: Iterable<JournalEntry>): void {
   for (const entry of entries) {
     catalogue.count({ journal: 1 });
-    const kind: unknown = entry.kind;
     if (entry.kind === "adopt") adopt(catalogue, entry);
     else if (entry.kind === "remove") remove(catalogue, indexer, entry);
     else if (entry.kind === "readmit") for (const capture of entry.captures) readmit(catalogue, indexer, capture);
     else {
+      const { kind } = entry as JournalEntry;
       const message = `the journal has an entry of a kind that this version does not know: ${JSON.stringify(kind)}`;
-      throw new ArchiveError(typeof kind === "string" ? "HT_FORMAT_TOO_NEW" : "HT_CORRUPT", message);
+      throw new ArchiveError("HT_FORMAT_TOO_NEW", message);
     }
   }
 }

@@ -10,7 +10,7 @@ import { WarcReader } from "../../warc/index.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { ADOPTED_SOURCES, type SegmentRow } from "../catalogue/catalogue-view.ts";
 import { Indexer } from "../entering/indexer.ts";
-import { isEntered, SegmentEntry } from "../entering/segment-entry.ts";
+import { SegmentEntry } from "../entering/segment-entry.ts";
 import { mendJournal, readJournal } from "../journal/journal.ts";
 import { ActiveSegment } from "../segments/active-segment.ts";
 import {
@@ -95,11 +95,13 @@ export class ArchiveCore implements Disposable {
     const settings = readSettings(disk, folder);
     const paths = archivePaths(folder);
     const lock = disk.lock(paths.lock);
+    let known: KnownBefore | undefined;
     try {
       removeLeftovers(disk, folder);
-      const known = isOldOfInterest ? knownBefore(disk, paths) : undefined;
+      known = isOldOfInterest ? knownBefore(disk, paths) : undefined;
       return new ArchiveCore(disk, paths, settings, lock, options, "rebuilt", known);
     } catch (error) {
+      known?.[Symbol.dispose]();
       lock.release();
       throw error;
     }
@@ -232,7 +234,7 @@ export class ArchiveCore implements Disposable {
   }
 
   private enterAdopted(number: number, adopted: NonNullable<SegmentRow["adopted"]>): readonly Buffer[] {
-    if (statAdopted(this.disk, adopted.path) === undefined) return [];
+    if (statAdopted(this.disk, adopted.path)?.sizeBytes !== adopted.size) return [];
     const entry = this.adoptedEntry(number);
     const input = adoptedInput(this.disk, adopted.path, adopted.size);
     const { removedDigests } = this.enterRecords(number, 0, input, "all", entry);
@@ -256,7 +258,7 @@ export class ArchiveCore implements Disposable {
         const isWhole = facts.damaged === undefined && facts.length !== undefined;
         if (extent === "until damage" && (!isWhole || facts.offset !== end)) break;
         entry.take(facts);
-        if (isEntered(facts)) end = facts.offset + facts.length!;
+        if (isWhole) end = facts.offset + facts.length!;
         this.commits.whereDue();
       }
     } catch (error) {
@@ -291,6 +293,7 @@ export class ArchiveCore implements Disposable {
     try {
       if (this.files.role !== "rebuilt") this.commits.tidyTimeline();
     } finally {
+      this.known?.[Symbol.dispose]();
       this.segment[Symbol.dispose]();
       this.shelf[Symbol.dispose]();
       this.commits[Symbol.dispose]();

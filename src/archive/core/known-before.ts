@@ -1,17 +1,19 @@
 /** What the catalogue that counts knows, for who makes another one beside it. */
 import { ArchiveError } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
-import type { StoreView } from "../../rows/index.ts";
-import { openRowsToRead } from "../../rows/index.ts";
+import { type OrderedStore, openRowsToRead } from "../../rows/index.ts";
 import { CatalogueView, type JournalEnd } from "../catalogue/catalogue-view.ts";
 import { type ArchivePaths, lastCatalogue } from "../segments/archive-folder.ts";
 
-export interface KnownBefore {
+/** To be closed. */
+export interface KnownBefore extends Disposable {
   readonly captures: number;
   /** How far the journal has to reach. */
   readonly journalEnds: readonly JournalEnd[];
   /** How long each segment of our own was, by its number. */
   readonly ends: ReadonlyMap<number, number>;
+  /** Absent where it is of an earlier form. Any question to it may find it damaged. */
+  readonly catalogue: CatalogueView | undefined;
 }
 
 /**
@@ -21,22 +23,26 @@ export interface KnownBefore {
 export function knownBefore(disk: Disk, paths: ArchivePaths): KnownBefore | undefined {
   const last = lastCatalogue(disk, paths.folder);
   if (last === 0) return undefined;
-  const folder = paths.catalogue(last);
+  let store: OrderedStore | undefined;
   try {
-    using store = openRowsToRead(disk, folder);
-    return knownIn(store.view());
+    store = openRowsToRead(disk, paths.catalogue(last));
+    const known = knownIn(store);
+    if (known === undefined) store[Symbol.dispose]();
+    return known;
   } catch (error) {
+    store?.[Symbol.dispose]();
     if (error instanceof ArchiveError && error.code === "HT_FORMAT_TOO_NEW") throw error;
     return undefined;
   }
 }
 
-function knownIn(view: StoreView): KnownBefore | undefined {
-  const catalogue = new CatalogueView(view);
-  catalogue.refuseNewer();
-  const { captures, unfinished } = catalogue.state;
+function knownIn(store: OrderedStore): KnownBefore | undefined {
+  const view = new CatalogueView(store.view());
+  view.refuseNewer();
+  const { captures, unfinished } = view.state;
   if (unfinished > 0) return undefined;
   const ends = new Map<number, number>();
-  for (const { number, row } of catalogue.segments()) if (row.adopted === undefined) ends.set(number, row.end);
-  return { captures, journalEnds: catalogue.journalEnds, ends };
+  for (const { number, row } of view.segments()) if (row.adopted === undefined) ends.set(number, row.end);
+  const catalogue = view.isCurrent ? view : undefined;
+  return { captures, journalEnds: view.journalEnds, ends, catalogue, [Symbol.dispose]: () => store[Symbol.dispose]() };
 }

@@ -57,7 +57,9 @@ export class SegmentEntry {
   }
 
   take(facts: RecordFacts): void {
-    if (isCut(facts)) {
+    // What was adopted is what it is; what is our own was sound when it was written.
+    const isRotten = facts.damaged !== undefined && this.catalogue.segment(this.segment)?.adopted === undefined;
+    if (isCut(facts) || isRotten) {
       this.counts.damaged++;
       this.last = undefined;
       this.end();
@@ -161,9 +163,4 @@ function isCompanion(note: RecordFacts, capture: RecordFacts, end: number): bool
 
 function isCut({ damaged }: RecordFacts): boolean {
   return damaged === "cut";
-}
-
-/** Whether the record is taken in, and has a place of its own. */
-export function isEntered(facts: RecordFacts): boolean {
-  return !isCut(facts) && facts.length !== undefined;
 }
