@@ -228,8 +228,10 @@ class Rebuild {
     const before = readable(() => catalogue.at(archiveKey(uri), timeMs))?.find(({ row }) => {
       const { place } = row;
       return place.segment === number && place.offset === offset && place.inner === inner;
-    })?.row.payload;
-    if (before === undefined || before.sha256.toString("hex") === capture.sha256) return false;
+    })?.row;
+    // Of a segmented capture the record has a part.
+    if (before?.payload === undefined || has(before, Flag.segmented)) return false;
+    if (before.payload.sha256.toString("hex") === capture.sha256) return false;
     this.tellDamage(number, facts, file, "its payload is not what it was when the file was adopted");
     return true;
   }
