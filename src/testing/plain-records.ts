@@ -2,7 +2,7 @@
  * Reads WARC records out of gzip files with code that shares nothing with the reader: for tests that must not believe it.
  * Whole files in memory.
  */
-import { gunzipSync } from "node:zlib";
+import { inflateRawSync } from "node:zlib";
 import type { Disk } from "../disk/index.ts";
 
 export interface PlainRecord {
@@ -19,21 +19,32 @@ export interface PlainRecord {
   readonly block: Buffer;
 }
 
+/** Each record in a member of its own, as in every segment. */
 export function plainRecords(file: Buffer): PlainRecord[] {
-  const bytes = gunzipSync(file);
-  const text = bytes.toString("latin1");
   const records: PlainRecord[] = [];
-  for (let at = 0; ; ) {
-    while (text[at] === "\r" || text[at] === "\n") at++;
-    if (at >= text.length) return records;
-    const blank = /\r?\n\r?\n/g;
-    blank.lastIndex = at;
-    if (blank.exec(text) === null) throw new Error(`no record at ${at}: ${text.slice(at, at + 40)}`);
-    const head = text.slice(at, blank.lastIndex);
+  for (let at = 0; at < file.length; ) {
+    const start = at + headerSize(file, at);
+    const told: unknown = inflateRawSync(file.subarray(start), { info: true });
+    const { buffer, engine } = told as { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
+    const text = buffer.toString("latin1");
+    const end = /\n[ \t\r]*\n/.exec(text);
+    const headSize = end === null ? text.length : end.index + end[0].length;
+    const head = text.slice(0, headSize);
     const size = Number(fieldsOf(head, "content-length")[0] ?? 0);
-    records.push(recordOf(head, bytes.subarray(blank.lastIndex, blank.lastIndex + size)));
-    at = blank.lastIndex + size;
+    records.push(recordOf(head, buffer.subarray(headSize, headSize + size)));
+    at = start + engine.bytesWritten + 8;
   }
+  return records;
+}
+
+/** Of a gzip member: ten bytes, and what the flags in the fourth of them say. */
+function headerSize(file: Buffer, at: number): number {
+  if (file.readUInt16BE(at) !== 0x1f8b) throw new Error(`no member at ${at}`);
+  const flags = file[at + 3]!;
+  let end = at + 10;
+  if ((flags & 4) !== 0) end += 2 + file.readUInt16LE(end);
+  for (const text of [8, 16]) if ((flags & text) !== 0) end = file.indexOf(0, end) + 1;
+  return end - at + ((flags & 2) === 0 ? 0 : 2);
 }
 
 function recordOf(head: string, block: Buffer): PlainRecord {

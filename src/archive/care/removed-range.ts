@@ -2,7 +2,7 @@
  * Where what a removal asks for lies among keys of URLs. Beside the URLs themselves these are records about them that
  * crawlers file under URIs of their own: screenshots, page descriptions, DNS lookups.
  */
-import { keyRange } from "../../url/index.ts";
+import { type KeyRange, keyRange } from "../../url/index.ts";
 import { archiveKey } from "../catalogue/capture-key.ts";
 import type { Selection } from "./remove.ts";
 
@@ -21,10 +21,10 @@ const ABOUT_HOST = /^(?:dns|whois):(?:\/\/[^/]*\/)?([^/?;]+)/i;
 
 /** In the order of their keys. Not for a selection by payload. */
 export function rangesOf({ url, site, prefix }: Selection): RemovedRange[] {
-  const range = url !== undefined ? exactly(url) : keyRange(site ?? prefix!, site === undefined ? "prefix" : "domain");
+  const ranges = site !== undefined ? ofSite(site) : [url === undefined ? keyRange(prefix!, "prefix") : exactly(url)];
   const isIn = (uri: string) => {
     const key = `${archiveKey(uri)}\0`;
-    return key >= range.from && key < range.to;
+    return ranges.some(({ from, to }) => key >= from && key < to);
   };
   const isAbout = (uri: string) => {
     const about = ABOUT_URL.exec(uri)?.[1];
@@ -37,8 +37,19 @@ export function rangesOf({ url, site, prefix }: Selection): RemovedRange[] {
     to: `${scheme};`,
     isMeant: isAbout,
   }));
-  const own = { ...range, isMeant: () => true };
-  return [own, ...others].sort((one, other) => (one.from < other.from ? -1 : 1));
+  const own = ranges.map((range) => ({ ...range, isMeant: () => true }));
+  return [...own, ...others].sort((one, other) => (one.from < other.from ? -1 : 1));
+}
+
+/** A host and all below it, on every port. */
+function ofSite(site: string): KeyRange[] {
+  const { from, to } = keyRange(site, "domain");
+  if (from === to) return [];
+  const host = from.slice(0, -1);
+  return [
+    { from, to },
+    { from: `${host}:`, to: `${host};` },
+  ];
 }
 
 /** Keys have schemes as records do: `DNS:` is another one than `dns:`. */
