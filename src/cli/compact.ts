@@ -7,11 +7,13 @@ import { progressTeller } from "./volume-option.ts";
 
 export const compact: Command = {
   name: "compact",
-  purpose: "Give back the space of what was removed from the archive.",
+  purpose: "Reclaim the disk space of removed captures.",
   usage: "[--dead PERCENT] [--all]",
-  details: `Segments that hold something of no use any more are written anew without it; records that stay keep their bytes.
-Only segments are read from which something was removed, or in which a crash left something twice. It may be killed at
-any moment, and may be run again. A damaged segment is left as it is. Adopted files are not touched.`,
+  details: `Segments that hold something removed, or something twice, are written again without it; what stays keeps its bytes.
+Where a removed capture held a content that others share, the earliest of these becomes the record, and revisits that
+we wrote to the old one are written again. Only segments concerned are read. You can kill it at any moment and run it
+again. What cannot be read and is not known to be removed is kept as it is, and its segment named. Adopted files stay
+as they are.`,
   options: {
     ...ARCHIVE_OPTION,
     dead: { type: "string", value: "PERCENT", help: "leave segments of which less is dead, and say so", default: "0" },
@@ -30,19 +32,22 @@ any moment, and may be run again. A damaged segment is left as it is. Adopted fi
     const archive = archiveFolder(args);
     await using writer = ArchiveWriter.open(nodeDisk, archive);
     const report = writer.compact({ deadShare, all: args.flag("all"), onProgress: progressTeller(json, "compacting") });
-    const { segments, bytesBefore, bytesAfter, bytesDead, damaged } = report;
-    for (const name of damaged) {
-      const message = `${name} is damaged, and was left as it is, with what was removed from it (see holotype doctor)`;
-      if (!json) say(message);
+    const { segments, bytesBefore, bytesAfter, bytesDead, damaged, stuck } = report;
+    if (!json) {
+      for (const name of damaged) say(`${name} is damaged; what cannot be read in it is kept (see holotype doctor)`);
+      if (stuck > 0)
+        say(
+          `${formatCount(stuck, "content")} of removed captures cannot be read, and are kept for others that share them`,
+        );
     }
     const sizes = `${formatSize(bytesBefore)} → ${formatSize(bytesAfter)}`;
-    const told = `${formatCount(segments, "segment")} written anew: ${sizes}, ${tellFreed(bytesBefore - bytesAfter)}`;
+    const told = `${formatCount(segments, "segment")} written again: ${sizes}, ${tellFreed(bytesBefore - bytesAfter)}`;
     const left = bytesDead === 0 ? "" : `; ${formatSize(bytesDead)} of what was removed stay, by --dead`;
     writeStandardOutput(`${json ? JSON.stringify({ archive, ...report }) : told + left}\n`);
-    return damaged.length > 0 ? 4 : 0;
+    return damaged.length > 0 || stuck > 0 ? 4 : 0;
   },
 };
 
 function tellFreed(bytes: number): string {
-  return `${formatSize(Math.max(0, bytes))} given back`;
+  return `${formatSize(Math.max(0, bytes))} reclaimed`;
 }

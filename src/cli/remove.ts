@@ -1,19 +1,21 @@
-import { ArchiveWriter, type RemovedCapture, type Selection } from "../archive/index.ts";
+import { ArchiveWriter, type RemovedCapture, type RemoveReport, type Selection } from "../archive/index.ts";
 import { ArchiveError, parseDigest } from "../base/index.ts";
 import { ClosedPipe, nodeDisk } from "../disk/index.ts";
 import { ARCHIVE_OPTION, archiveFolder, parseAsOf, parseSince, SCOPE_OPTIONS, siteOf } from "./archive-option.ts";
 import type { Arguments, Command } from "./command.ts";
 import { LineOutput } from "./manifest-text.ts";
-import { formatCount } from "./talk.ts";
+import { formatCount, say } from "./talk.ts";
 
 export const remove: Command = {
   name: "remove",
   purpose: "Take captures out of the archive, with a reason that is kept.",
   usage: "URL | --site HOST | --prefix URL | --digest DIGEST",
-  details: `The captures are gone at once, and do not come back when the files that they came from are added again, unless
-add is told to with --readmit. The journal of the archive says what was removed, when and why. The bytes leave the
-disk with the next holotype compact, as far as no other capture has the same content. Nothing can be undone then.
-Files that were adopted are not touched. Each capture is listed: date, digest, URL.`,
+  details: `The captures are out of every answer at once, with their requests, their metadata and all other records that belong to
+them, and with what crawlers file about them: screenshots, page descriptions, DNS lookups of a --site. They do not
+come back when the files that they came from are added again, unless you add those with --readmit. The archive's
+journal says what was removed, when and why. The bytes leave the disk with the next holotype compact. A content that
+other captures share stays; compact then writes it as the record of the earliest of them. Nothing can be undone then.
+Adopted files keep their bytes: the ones concerned are named. Each capture is listed: date, digest, URL.`,
   options: {
     ...ARCHIVE_OPTION,
     ...SCOPE_OPTIONS,
@@ -47,17 +49,24 @@ Files that were adopted are not touched. Each capture is listed: date, digest, U
         closed = error;
       }
     };
-    const { captures, contents } = await writer.remove(selection, { reason, dryRun, onCapture });
+    const report = await writer.remove(selection, { reason, dryRun, onCapture });
     if (closed !== undefined) throw closed;
-    if (captures === 0) throw new ArchiveError("HT_NOT_FOUND", "the archive has no such capture");
-    const count = formatCount(captures, "capture");
-    if (json) output.write(JSON.stringify({ summary: { captures, contents, dryRun } }));
-    else if (dryRun) output.write(`${count} would be removed`);
-    else output.write(`${count} removed, and ${formatCount(contents, "content")} that no other capture has`);
+    const { captures, notes, adopted } = report;
+    if (captures + notes === 0) throw new ArchiveError("HT_NOT_FOUND", "the archive has no such capture");
+    output.write(json ? JSON.stringify({ summary: { ...report, dryRun } }) : summarize(report, dryRun));
     output.flush();
+    if (!json) for (const name of adopted) say(`${name} was adopted and keeps its bytes, what is removed included`);
     return 0;
   },
 };
+
+function summarize({ captures, contents, notes, revisits }: RemoveReport, dryRun: boolean): string {
+  const count = formatCount(captures, "capture");
+  const other = notes === 0 ? "" : ` and ${formatCount(notes, "other record")}`;
+  if (dryRun) return `${count}${other} would be removed`;
+  const named = revisits === 0 ? "" : `; ${formatCount(revisits, "revisit")} in the archive still name them`;
+  return `${count}${other} removed, and ${formatCount(contents, "content")} that no other capture has${named}`;
+}
 
 function parseSelection(args: Arguments): Selection {
   const [url, ...more] = args.positionals;

@@ -161,6 +161,23 @@ export function completeRevisit({ before, after, block }: RevisitDraft, original
   return { head: before + encodeText(reference) + after, block };
 }
 
+/** The header of a revisit of ours with another original. Only the lines that we appended are changed. */
+export function referringTo(revisitHead: string, { uri, date, id }: OriginalReference): string {
+  const at = revisitHead.lastIndexOf(`\n${REPLACED_FIELD}: `) + 1;
+  const lines = revisitHead.slice(at).split("\r\n");
+  const others = lines.filter((line) => !line.startsWith("WARC-Refers-To"));
+  const profile = others.findIndex((line) => line.startsWith("WARC-Profile: "));
+  const fields = [
+    ...(id === undefined ? [] : [`WARC-Refers-To: <${id}>`]),
+    `WARC-Refers-To-Target-URI: ${bracketed(uri)}`,
+    `WARC-Refers-To-Date: ${date}`,
+  ];
+  // Texts of ours are UTF-8, and the header is one character a byte.
+  const told = fields.map(encodeText);
+  const changed = [...others.slice(0, profile + 1), ...told, ...others.slice(profile + 1)];
+  return revisitHead.slice(0, at) + changed.join("\r\n");
+}
+
 /** A URI that has brackets of its own needs more of them, since readers take one pair off. */
 export function bracketed(uri: string): string {
   return unbracket(uri) === uri ? uri : `<${uri}>`;

@@ -86,7 +86,7 @@ describe("holotype remove", () => {
 
   it("takes captures out for good, and says in the journal why", () => {
     const [summary] = json(archive, "remove", GUESTBOOK, "--reason", "a guest asked").slice(-1);
-    expect(summary).toEqual({ summary: { captures: 4, contents: 2, dryRun: false } });
+    expect(summary).toMatchObject({ summary: { captures: 4, contents: 2, dryRun: false } });
     expect(run(archive, "history", GUESTBOOK)).toMatchObject({ exit: 20 });
     const [entry] = linesOf(readFileSync(join(archive, "journal.jsonl"), "utf8"));
     expect(JSON.parse(entry!)).toMatchObject({ kind: "remove", reason: "a guest asked", selection: GUESTBOOK });
@@ -101,12 +101,12 @@ describe("holotype remove", () => {
   });
 
   it("keeps a content that others have, by its digest or by one of its URLs", () => {
-    expect(json(archive, "remove", BEETLE, "--to", "2014", "--reason", "asked").at(-1)).toEqual({
+    expect(json(archive, "remove", BEETLE, "--to", "2014", "--reason", "asked").at(-1)).toMatchObject({
       summary: { captures: 2, contents: 0, dryRun: false },
     });
     expect(json(archive, "stats")).toMatchObject([{ captures: 125, contents: 71 }]);
     const [{ sha256 }] = json(archive, "at", PRESS, "2014") as [{ sha256: string }];
-    expect(json(archive, "remove", "--digest", `sha256:${sha256}`, "--reason", "asked").at(-1)).toEqual({
+    expect(json(archive, "remove", "--digest", `sha256:${sha256}`, "--reason", "asked").at(-1)).toMatchObject({
       summary: { captures: 4, contents: 1, dryRun: false },
     });
     expect(run(archive, "same", PRESS, "2014")).toMatchObject({ exit: 20 });
@@ -125,7 +125,7 @@ describe("holotype compact", () => {
     const { exit, out } = run(archive, "compact");
     expect({ exit, out }).toEqual({
       exit: 0,
-      out: expect.stringMatching(/^1 segment written anew: 27\d\.\d kB → [\d.]+ kB, [\d.]+ kB given back\n$/),
+      out: expect.stringMatching(/^1 segment written again: 2[78]\d\.\d kB → [\d.]+ kB, [\d.]+ kB reclaimed\n$/),
     });
     const [report] = json(archive, "compact", "--dead", "100");
     expect(report).toMatchObject({ segments: 0, damaged: [] });

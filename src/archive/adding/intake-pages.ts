@@ -2,11 +2,10 @@
 import type { Warning } from "../../base/index.ts";
 import { factsOf, type Input, type RecordFacts } from "../../pipeline/index.ts";
 import { bufferSource, WarcReader } from "../../warc/index.ts";
-import { noteMark } from "../catalogue/capture-key.ts";
 import type { ArchiveCore } from "../core/archive-core.ts";
-import { isOfRemoved } from "../entering/requests.ts";
 import { containerOf, encodePage, pagesBeside } from "../segments/page-record.ts";
 import { readable } from "../segments/segments.ts";
+import { readmitNote } from "./readmit-note.ts";
 
 export class IntakePages {
   private readonly core: ArchiveCore;
@@ -41,15 +40,17 @@ export class IntakePages {
   }
 
   private keep(bytes: Buffer, begin: (facts: RecordFacts) => void): number {
-    const { catalogue, segment, commits } = this.core;
+    const { indexer, segment, commits } = this.core;
     const reader = new WarcReader(bufferSource(bytes), { onWarning: () => {} });
     const facts = factsOf(reader.next()!, "", () => {});
     reader.close();
-    const mark = noteMark(facts);
-    if (catalogue.hasNote(mark) || (!this.readmit && isOfRemoved(catalogue, facts))) return 0;
+    const isBack = this.readmit && readmitNote(this.core, facts);
+    if (!isBack && (indexer.hasNote(facts) || indexer.isOfRemoved(facts))) return 0;
     begin(facts);
-    segment.append((sink) => sink.write(bytes));
-    catalogue.addNote(mark, facts.type);
+    indexer.enterNote(
+      facts,
+      segment.append((sink) => sink.write(bytes)),
+    );
     commits.whereDue();
     return bytes.length;
   }

@@ -8,7 +8,7 @@
  * revisit; so every revisit that is written leads to its payload in one step.
  */
 import { ArchiveError, type Warning } from "../../base/index.ts";
-import { DuplicateTally, type HitKind, hitKind, type Policy, Rules } from "../../dedup/index.ts";
+import { DuplicateTally, type HitKind, hitKind, type Policy, Rules, timeOfDate } from "../../dedup/index.ts";
 import { type CaptureFacts, factsOf, type Input, type RecordFacts } from "../../pipeline/index.ts";
 import { hostOf } from "../../url/index.ts";
 import type { OriginalReference } from "../../warc/index.ts";
@@ -26,7 +26,7 @@ import { FRAMINGS } from "../catalogue/catalogue-keys.ts";
 import type { ArchiveCore } from "../core/archive-core.ts";
 import type { FoundSame } from "../entering/indexer.ts";
 import { kindOf } from "../entering/own-row.ts";
-import { isOfRemoved, joinRequests, requestFor } from "../entering/requests.ts";
+import { joinRequests, requestFor } from "../entering/requests.ts";
 import { HELD_MAX } from "../entering/segment-entry.ts";
 import { belongsTo } from "../segments/companions.ts";
 import { isOddSegment, readable } from "../segments/segments.ts";
@@ -34,6 +34,7 @@ import { sourceIn, sourceNumberOf } from "../segments/source-record.ts";
 import { IntakePages } from "./intake-pages.ts";
 import { IntakeSource } from "./intake-source.ts";
 import type { KnownOriginal, OriginalReferences } from "./original-references.ts";
+import { readmitNote } from "./readmit-note.ts";
 
 export interface IntakeOptions {
   readonly references: OriginalReferences;
@@ -161,7 +162,7 @@ export class Intake implements Disposable {
     const companions: RecordFacts[] = [];
     for (const note of held) {
       if (!belongsTo(note, facts)) this.keepNote(note);
-      else if (!this.core.catalogue.hasNote(noteMark(note))) companions.push(note);
+      else if (!this.isKnownNote(note)) companions.push(note);
     }
     const found = this.find(facts);
     const fate = this.decide(facts, found);
@@ -197,9 +198,11 @@ export class Intake implements Disposable {
     const found = indexer.find(facts);
     const { same } = found;
     if (!this.options.readmit || same === undefined || !has(same.row, Flag.removed)) return found;
-    const { date, id, capture } = facts;
+    const { date = "", id, capture } = facts;
+    const { timeMs } = same;
     const mark = Buffer.from(markIn(same.key), "latin1").toString("hex");
-    commits.readmit({ url: same.row.url, date: date ?? "", sha256: capture!.sha256 ?? null, id: id ?? null, mark });
+    const told = { url: same.row.url, date, ...((timeOfDate(date) ?? 0) === timeMs ? {} : { timeMs }) };
+    commits.readmit({ ...told, sha256: capture!.sha256 ?? null, id: id ?? null, mark });
     indexer.readmit(same.key, same.row);
     return { ...found, same: undefined };
   }
@@ -344,7 +347,7 @@ export class Intake implements Disposable {
       return;
     }
     if (last !== undefined && belongsTo(facts, last.named)) {
-      if (this.core.catalogue.hasNote(noteMark(facts))) return;
+      if (this.isKnownNote(facts)) return;
       const isOdd = isOddSegment(last.segment);
       // Only what stands right behind it can be found again with it.
       if (!this.core.segment.isEnd(last.segment, last.end) || (facts.odd === true && !isOdd)) {
@@ -366,14 +369,20 @@ export class Intake implements Disposable {
 
   /** One that belongs to no capture, or to one that went before: kept once. */
   private keepNote(facts: RecordFacts): void {
-    const mark = noteMark(facts);
-    const { catalogue, indexer } = this.core;
-    if (catalogue.hasNote(mark) || (!this.options.readmit && isOfRemoved(catalogue, facts))) return;
+    const { indexer } = this.core;
+    if (!this.isReadmitted(facts) && (indexer.hasNote(facts) || indexer.isOfRemoved(facts))) return;
     this.beginSource(facts);
     const place = this.attempt(facts, () => this.keep(facts, false, facts.odd === true));
-    if (place === undefined) return;
-    catalogue.addNote(mark, facts.type);
-    indexer.enterRequest(facts);
+    if (place !== undefined) indexer.enterNote(facts, place);
+  }
+
+  /** Whether a record is there by itself, or was removed and stays away. */
+  private isKnownNote(note: RecordFacts): boolean {
+    return this.core.catalogue.hasNote(noteMark(note)) && !this.isReadmitted(note);
+  }
+
+  private isReadmitted(note: RecordFacts): boolean {
+    return this.options.readmit && readmitNote(this.core, note);
   }
 
   /** Beside a capture that is skipped: kept unless it is there, or was removed with it. */

@@ -1,6 +1,6 @@
 /**
  * Where records lie for who reads as of an earlier commit. A compaction takes segments away that such a reader may not
- * have opened yet; the records are in others then, byte for byte, and the catalogue of now says where.
+ * have opened yet; the records are in others then, and the catalogue of now says where.
  */
 import { ArchiveError } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
@@ -26,13 +26,13 @@ export class Locator implements ContinuationFinder, Disposable {
     this.shelf = shelf;
   }
 
-  /** As the snapshot has it, but for its place. HT_CHANGED where it was removed since, bytes and all. */
+  /** As the snapshot has it, but for its place and kind of record. HT_CHANGED where it was removed since, bytes and all. */
   capture({ key, row }: FoundCapture): CaptureRow {
-    const { place, before, after } = this.follow(row, (catalogue) => {
+    const { kind, place, before, after } = this.follow(row, (catalogue) => {
       const now = catalogue.capture(key);
       return now === undefined || has(now, Flag.removed) ? undefined : now;
     });
-    return { ...row, place, before, after };
+    return { ...row, kind, place, before, after };
   }
 
   /** The record that holds a payload, of which the first half of the digest is given; absent where there is none. */

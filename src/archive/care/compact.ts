@@ -4,16 +4,16 @@
  * archive with the bytes that it has, the catalogue learns of its new place, and only then the segment goes. Killed at any
  * moment, it leaves at most records that are there twice, of which one counts.
  */
-import { derivedId, type RecordFacts, readFacts } from "../../pipeline/index.ts";
-import { unbracket, WarcReader } from "../../warc/index.ts";
-import { archiveKey } from "../catalogue/capture-key.ts";
-import { DIGEST_HALF, Flag, has, type RecordPlace } from "../catalogue/capture-row.ts";
-import { type Framing } from "../catalogue/catalogue-keys.ts";
-import { type FoundCapture } from "../catalogue/catalogue-view.ts";
+import { derivedId, type RecordFacts } from "../../pipeline/index.ts";
+import { type ByteSink, unbracket } from "../../warc/index.ts";
+import { noteMark } from "../catalogue/capture-key.ts";
+import { DIGEST_HALF, type Payload, type RecordPlace } from "../catalogue/capture-row.ts";
+import { FRAMINGS } from "../catalogue/catalogue-keys.ts";
 import type { ArchiveCore } from "../core/archive-core.ts";
-import { belongsTo } from "../segments/companions.ts";
-import { listSegments, openArchive, segmentInput, segmentPath } from "../segments/segments.ts";
-import { sourceNumberOf } from "../segments/source-record.ts";
+import { isOddSegment, listSegments, segmentPath } from "../segments/segments.ts";
+import { sourceIn, sourceNumberOf, tellsPlaced } from "../segments/source-record.ts";
+import { enterContinuations, Heirs, isSamePlace } from "./heirs.ts";
+import { type Judged, SegmentJudge } from "./segment-judge.ts";
 
 export interface CompactOptions {
   /** Segments of which less than this share is dead stay as they are; without it, those in which nothing is. */
@@ -29,22 +29,10 @@ export interface CompactReport {
   readonly bytesAfter: number;
   /** Bytes that nothing leads to, in segments that were left because there are few. */
   readonly bytesDead: number;
-  /** Segments that are damaged, and were left as they are. */
+  /** Segments in which something cannot be read. What is not known to be removed is kept, as it is. */
   readonly damaged: readonly string[];
-}
-
-/** A record of a segment, and what of the catalogue leads to it. */
-interface Judged {
-  readonly facts: RecordFacts;
-  readonly isAlive: boolean;
-  /** Whether what belongs to it is. */
-  readonly isKept: boolean;
-  readonly captures: readonly FoundCapture[];
-  readonly isOriginal: boolean;
-  /** Of its capture, if that is known. */
-  readonly source: number | undefined;
-  /** It belongs together with the record before it, and stays right behind that. */
-  readonly follows: boolean;
+  /** Payloads that others share and that cannot be read: records of removed captures that hold them stay. */
+  readonly stuck: number;
 }
 
 export function compactArchive(core: ArchiveCore, options: CompactOptions): CompactReport {
@@ -54,11 +42,15 @@ export function compactArchive(core: ArchiveCore, options: CompactOptions): Comp
 class Compaction {
   private readonly core: ArchiveCore;
   private readonly options: CompactOptions;
+  private readonly heirs: Heirs;
+  private readonly judge: SegmentJudge;
   private readonly damaged = new Set<string>();
 
   constructor(core: ArchiveCore, options: CompactOptions) {
     this.core = core;
     this.options = options;
+    this.heirs = new Heirs(core);
+    this.judge = new SegmentJudge(core, this.heirs);
   }
 
   run(): CompactReport {
@@ -76,8 +68,12 @@ class Compaction {
     core.commits.commit();
     const bytesBefore = this.size();
     // What is copied goes to a segment that is not itself looked at.
-    const numbers = listSegments(core.disk, core.paths.segments).filter((number) => this.isWorthALook(number));
-    if (numbers.length > 0) core.segment.turn();
+    const there = listSegments(core.disk, core.paths.segments);
+    const [orphan] = core.catalogue.orphaned();
+    if (orphan !== undefined || there.some((number) => this.isWorthALook(number))) core.segment.turn();
+    this.heirs.settle();
+    core.commits.commit();
+    const numbers = there.filter((number) => this.isWorthALook(number));
     let segments = 0;
     let bytesDead = 0;
     for (const [i, number] of numbers.entries()) {
@@ -90,7 +86,8 @@ class Compaction {
     }
     core.commits.commit();
     core.commits.tidyTimeline(true);
-    return { segments, bytesBefore, bytesAfter: this.size(), bytesDead, damaged: [...this.damaged] };
+    const { stuck } = this.heirs;
+    return { segments, bytesBefore, bytesAfter: this.size(), bytesDead, damaged: [...this.damaged], stuck };
   }
 
   private isWorthALook(number: number): boolean {
@@ -108,109 +105,35 @@ class Compaction {
     return sizes.reduce((sum, size) => sum + size, 0);
   }
 
-  /** Bytes of records, and of those that nothing leads to; of a damaged segment it is not known. */
+  /** Bytes of records, and of those that nothing leads to. */
   private weigh(number: number): { readonly dead: number; readonly all: number } {
     let [dead, all] = [0, 0];
-    const isSound = this.judge(number, ({ facts, isAlive }) => {
-      all += facts.length!;
-      if (!isAlive) dead += facts.length!;
-    });
-    return isSound ? { dead, all } : { dead: 0, all: Number.POSITIVE_INFINITY };
-  }
-
-  /** Whether every byte of the segment belongs to a record that is whole. Only then it may go. */
-  private judge(number: number, use: (judged: Judged) => void): boolean {
-    const path = this.pathOf(number);
-    const { source } = openArchive(this.core.disk, segmentInput(path, 0));
-    let isSound = true;
-    let end = 0;
-    const reader = new WarcReader(source, { onWarning: () => {} });
-    let last: Judged | undefined;
-    let lastEnd = 0;
-    let held: RecordFacts[] = [];
-    const useNote = (facts: RecordFacts, capture: Judged | undefined, follows: boolean) => {
-      const { isKept = true, source } = capture ?? {};
-      use({ facts, isAlive: isKept, isKept, captures: [], isOriginal: false, source, follows });
+    const use = ({ from, to, isAlive, stale }: Judged) => {
+      all += to - from;
+      if (!isAlive || stale) dead += to - from;
     };
-    /** Whether what comes next follows one of them. */
-    const release = (capture: Judged | undefined): boolean => {
-      let follows = false;
-      for (const facts of held) {
-        const belongs = capture !== undefined && belongsTo(facts, capture.facts);
-        useNote(facts, belongs ? capture : undefined, belongs && follows);
-        follows = belongs;
-      }
-      held = [];
-      return follows;
-    };
-    try {
-      for (const facts of readFacts(reader, "")) {
-        isSound = facts.damaged === undefined && facts.length !== undefined && facts.offset === end;
-        if (!isSound) break;
-        end += facts.length!;
-        if (facts.capture !== undefined) {
-          last = this.judgeCapture(number, facts);
-          use({ ...last, follows: release(last) });
-          lastEnd = end;
-        } else if (last !== undefined && lastEnd === facts.offset && belongsTo(facts, last.facts)) {
-          useNote(facts, last, last.isAlive);
-          lastEnd = end;
-        } else held.push(facts);
-      }
-      isSound &&= end === source.size;
-      release(undefined);
-    } finally {
-      reader.close();
-      source.close?.();
-    }
-    if (!isSound) this.damaged.add(path);
-    return isSound;
-  }
-
-  private judgeCapture(number: number, facts: RecordFacts): Judged {
-    const { catalogue } = this.core;
-    const isHere = (place: RecordPlace) => place.segment === number && place.offset === facts.offset;
-    const there = catalogue.at(archiveKey(facts.uri), facts.timeMs ?? 0);
-    const captures = there.filter(({ row }) => isHere(row.place) && !has(row, Flag.removed));
-    const original = this.originalOf(facts, captures);
-    const isOriginal = original !== undefined && isHere(original.row.place);
-    const source = captures[0]?.row.source;
-    const { same } = this.core.indexer.find(facts);
-    const isThere = same !== undefined && !has(same.row, Flag.removed);
-    // One that lies in a file of others, too, may go with that.
-    const isCovered = isThere && catalogue.segment(same.row.place.segment)?.adopted !== undefined;
-    const isAlive = captures.length > 0 || isOriginal || isCovered;
-    // Of one that is there in another place or as another record, what belongs to it may be new.
-    const isKept = isAlive || isThere;
-    return { facts, isAlive, isKept, captures, isOriginal, source, follows: false };
-  }
-
-  private originalOf({ capture }: RecordFacts, captures: readonly FoundCapture[]) {
-    if (capture?.sha256 === undefined) return undefined;
-    // Of a segmented capture the record has a part.
-    const whole = captures.find(({ row }) => has(row, Flag.segmented))?.row.payload;
-    const sha256 = whole?.sha256 ?? Buffer.from(capture.sha256, "hex");
-    const framing: Framing = capture.framing ?? "plain";
-    const digest = sha256.subarray(0, DIGEST_HALF);
-    const row = this.core.catalogue.original(digest, framing);
-    return row && { digest, framing, row };
+    this.judge.look(number, use, () => ([dead, all] = [0, 0]));
+    if (!this.judge.isSound(number)) this.damaged.add(this.pathOf(number));
+    return { dead, all };
   }
 
   /** Whether the segment is gone. */
   private move(number: number): boolean {
     const { core } = this;
     const { catalogue, disk, paths } = core;
-    const isSound = this.judge(number, (judged) => this.carry(number, judged));
-    if (!isSound) return false;
+    let hasRotted = false;
+    this.judge.look(
+      number,
+      (judged) => this.carry(number, judged),
+      () => (hasRotted = true),
+    );
     core.commits.commit();
+    if (hasRotted) return false;
     // Nothing may lead here any more; it is looked up once more, for a mistake would cost a capture.
-    let isLedTo = false;
-    this.judge(number, ({ captures, isOriginal }) => {
-      isLedTo ||= captures.length > 0 || isOriginal;
-    });
-    if (isLedTo) return false;
+    if (this.judge.isLedTo(number)) return false;
     // Its number is not given out again: who reads as of an earlier commit would take other records for those in it.
-    if (core.nextSegment() === number + 1) core.segment.begin();
+    const isOdd = isOddSegment(number);
+    if (core.nextSegment(isOdd) === number + 1) core.segment.begin(isOdd);
     catalogue.putSegment(number, undefined);
     catalogue.markLoose(number, false);
     core.commits.commit();
@@ -220,21 +143,62 @@ class Compaction {
     return true;
   }
 
-  private carry(number: number, { facts, isAlive, captures, isOriginal, source, follows }: Judged): void {
-    if (!isAlive || this.isWarcinfoOf(number, facts) || this.isSource(facts)) return;
+  private carry(number: number, judged: Judged): void {
     const { core } = this;
+    const { from, isAlive, note, source, follows } = judged;
+    if (note !== undefined) this.leave(number, note);
+    if (!isAlive || (note !== undefined && (this.isWarcinfoOf(number, note) || this.isSource(number, note)))) return;
     if (!follows) this.tellSource(source);
-    const place = core.segment.append((sink) => {
-      for (const piece of core.shelf.raw(number, facts.offset, facts.offset + facts.length!)) sink.write(piece);
-    }, follows);
-    for (const { key, row } of captures) core.catalogue.putCapture(key, row, { ...row, place });
-    const original = isOriginal ? this.originalOf(facts, captures) : undefined;
-    if (original !== undefined) {
-      const { digest, framing, row } = original;
-      core.catalogue.putOriginal(digest, framing, row, { ...row, place }, true);
+    const rewritten = judged.stale ? this.heirs.rewrite(judged.captures[0]!, follows) : undefined;
+    const place = rewritten?.place ?? this.copy(number, judged);
+    if (note !== undefined && judged.isApart) core.indexer.enterNote(note, place);
+    for (const { key, row } of judged.captures) {
+      const { offset, length, inner } = row.place;
+      const moved = { segment: place.segment, offset: place.offset + offset - from, length, inner };
+      const now = rewritten ?? { kind: row.kind, place: moved };
+      core.catalogue.putCapture(key, row, { ...row, ...now });
+      this.follow(row.payload, row.place, now.place);
     }
-    core.indexer.enterContinuation(facts, place);
+    if (judged.original !== undefined) this.follow(judged.original, judged.place!, place);
+    if (note !== undefined) core.indexer.enterContinuation(note, place);
+    else if (judged.captures.length === 0) enterContinuations(core, place);
     core.commits.whereDue();
+  }
+
+  private copy(number: number, { from, to, note, follows }: Judged): RecordPlace {
+    const { segment, shelf } = this.core;
+    const isOdd = isOddSegment(number);
+    const { positions } = segment;
+    const write = (sink: ByteSink) => {
+      for (const piece of shelf.raw(number, from, to)) sink.write(piece);
+    };
+    const place = segment.append(write, follows, isOdd);
+    if (sourceNumberOf(note?.uri) === undefined || !this.isSource(place.segment, { ...note!, ...place })) return place;
+    // One that came with the segments of others says that it lies here; in another place it says nothing.
+    segment.undo(positions);
+    return segment.append(write, follows, isOdd);
+  }
+
+  /** A note that stands by itself is not here any more. */
+  private leave(number: number, note: RecordFacts): void {
+    const { catalogue } = this.core;
+    const mark = noteMark(note);
+    const { origin, number: nth } = note.continuation ?? {};
+    if (origin !== undefined) catalogue.dropContinuation(origin, nth!, mark, { segment: number, offset: note.offset });
+    const { segment, offset } = catalogue.apart(mark, note.uri)?.place ?? {};
+    if (segment === number && offset === note.offset) catalogue.dropApart(mark, note.uri);
+  }
+
+  /** What holds a payload has moved. */
+  private follow(payload: Pick<Payload, "sha256"> | undefined, from: RecordPlace, to: RecordPlace): void {
+    if (payload === undefined) return;
+    const { catalogue } = this.core;
+    const digest = payload.sha256.subarray(0, DIGEST_HALF);
+    for (const framing of FRAMINGS) {
+      const original = catalogue.original(digest, framing);
+      if (original !== undefined && isSamePlace(original.place, from))
+        catalogue.putOriginal(digest, framing, original, { ...original, place: to }, true);
+    }
   }
 
   /** Records of several sources come together in the new segment, each behind the record of its own. */
@@ -244,10 +208,15 @@ class Compaction {
     if (row !== undefined) segment.beginSource(number!, row);
   }
 
-  /** It is written anew, where something of its source is left. */
-  private isSource({ uri }: RecordFacts): boolean {
-    const number = sourceNumberOf(uri);
-    return number !== undefined && this.core.catalogue.source(number) !== undefined;
+  /** Whether it is one of ours, which is written again where something of its source is left. */
+  private isSource(segment: number, { uri, offset, length = 0 }: RecordFacts): boolean {
+    if (sourceNumberOf(uri) === undefined) return false;
+    const { shelf, settings } = this.core;
+    const isPlaced = shelf.first(segment, tellsPlaced) === true;
+    const place = { segment, offset, length, inner: 0 };
+    return (
+      shelf.read(place, (record) => sourceIn(record, { archiveId: settings.id, ...place }, isPlaced)) !== undefined
+    );
   }
 
   /** What stands in front of a segment says nothing in another one. */

@@ -74,7 +74,7 @@ it("leads a compaction to the segments in which something was, and to no others"
   const before = sizes();
   {
     await using writer = openWriter(disk);
-    const { captures } = await writer.remove({ url: pages[7], toMs: START_MS + DAY_MS / 2 }, { reason: "asked" });
+    const { captures } = await writer.remove({ url: pages[9], toMs: START_MS + DAY_MS / 2 }, { reason: "asked" });
     expect(captures).toBe(1);
   }
   let looked = 0;

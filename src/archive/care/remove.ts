@@ -4,15 +4,29 @@
  */
 import { ArchiveError, formatIso } from "../../base/index.ts";
 import { timeOfDate } from "../../dedup/index.ts";
-import { keyRange } from "../../url/index.ts";
-import { archiveKey, FIRST_MS, LAST_MS, markIn, timeOf } from "../catalogue/capture-key.ts";
+import { unbracket } from "../../warc/index.ts";
+import {
+  archiveKey,
+  type CaptureKey,
+  FIRST_MS,
+  idMark,
+  idMarkIn,
+  LAST_MS,
+  markIn,
+  timeOf,
+  urlKeyOf,
+} from "../catalogue/capture-key.ts";
 import { type CaptureRow, DIGEST_HALF, Flag, halfOf, has, isHolder } from "../catalogue/capture-row.ts";
 import { latin1, Table } from "../catalogue/catalogue-keys.ts";
-import type { FoundCapture } from "../catalogue/catalogue-view.ts";
+import type { FoundCapture, FoundNote } from "../catalogue/catalogue-view.ts";
 import { factsLeft } from "../catalogue/removed-row.ts";
 import type { ArchiveCore } from "../core/archive-core.ts";
-import type { RemovedCapture, RemoveEntry } from "../journal/journal.ts";
+import { isOfLiving, isOfRemoved, namesLiving } from "../entering/removed-notes.ts";
+import type { RemovedCapture, RemovedNote, RemoveEntry } from "../journal/journal.ts";
+import { isNamedWith, type Named } from "../segments/companions.ts";
 import { readable } from "../segments/segments.ts";
+import { firstOf } from "./heirs.ts";
+import { rangesOf } from "./removed-range.ts";
 
 /** Which captures: of a URL, a host and all below it, or a prefix; or those with a payload. The span holds for all. */
 export interface Selection {
@@ -37,6 +51,12 @@ export interface RemoveReport {
   readonly captures: number;
   /** Payloads that no capture has any more. */
   readonly contents: number;
+  /** Requests, metadata and other records that went too, and did not stand beside their captures. */
+  readonly notes: number;
+  /** Revisits of others that name a removed capture as their original. They stay as they came. */
+  readonly revisits: number;
+  /** Adopted files in which some of it lies. They keep their bytes. */
+  readonly adopted: readonly string[];
 }
 
 const ENTRY_SIZE = 1000;
@@ -53,6 +73,9 @@ class Removal {
   private readonly core: ArchiveCore;
   private readonly selection: Selection;
   private readonly options: RemoveOptions;
+  private readonly adopted = new Set<string>();
+  private notes = 0;
+  private revisits = 0;
 
   constructor(core: ArchiveCore, selection: Selection, options: RemoveOptions) {
     this.core = core;
@@ -63,10 +86,13 @@ class Removal {
   tryOut(): RemoveReport {
     const { catalogue } = this.core;
     const payloads = new Map<string, number>();
+    const going = new Set<CaptureKey>();
     let captures = 0;
     for (const found of select(this.core, this.selection)) {
       captures++;
+      going.add(found.key);
       this.options.onCapture?.(this.describe(found, new Set()));
+      this.seeAdopted(found.row.place.segment);
       const payload = isHolder(found.row) ? halfText(found.row) : undefined;
       if (payload !== undefined) payloads.set(payload, (payloads.get(payload) ?? 0) + 1);
     }
@@ -76,7 +102,11 @@ class Removal {
       for (const key of catalogue.listed(Table.seen, payload)) if (isHolder(catalogue.capture(key)!)) holders++;
       if (holders === count) contents++;
     }
-    return { captures, contents };
+    const notes = new Set<string>();
+    for (const key of going) for (const { key: own } of this.notesOf(catalogue.found(key)!, going)) notes.add(own);
+    for (const { key } of this.strayNotes(going)) notes.add(key);
+    this.revisits = this.countRevisits([...payloads.keys()], (found) => going.has(found.key));
+    return this.report(captures, contents, notes.size);
   }
 
   /** In portions, each of which is durable: there may be more captures than there is memory. */
@@ -95,11 +125,21 @@ class Removal {
         const portion = this.next(from, turn);
         if (portion.length === 0) break;
         this.take(portion, shared);
-        from = portion.at(-1)!.key;
+        from = portion.at(-1)!.under ?? portion.at(-1)!.key;
       }
     }
+    for (;;) {
+      const notes = firstOf(this.strayNotes(new Set()), ENTRY_SIZE);
+      if (notes.length === 0) break;
+      this.core.commits.journal({ ...shared, captures: [], notes: notes.map((found) => this.describeNote(found)) });
+      this.core.commits.commit();
+    }
     const { captures, contents } = catalogue.state;
-    return { captures: before.captures - captures, contents: before.contents - contents };
+    return this.report(before.captures - captures, before.contents - contents, this.notes);
+  }
+
+  private report(captures: number, contents: number, notes: number): RemoveReport {
+    return { captures, contents, notes, revisits: this.revisits, adopted: [...this.adopted].sort() };
   }
 
   private next(from: string | undefined, turn: Turn | undefined): FoundCapture[] {
@@ -110,29 +150,110 @@ class Removal {
       const named = [...all].filter(({ row }) => turnOf(row) === turn);
       return named.sort((one, other) => other.timeMs - one.timeMs).slice(0, size);
     }
-    const portion: FoundCapture[] = [];
-    for (const found of all) {
-      if (turn !== undefined && turnOf(found.row) !== turn) continue;
-      if (portion.length === size) break;
-      portion.push(found);
-    }
-    return portion;
+    return firstOf(
+      filtered(all, ({ row }) => turn === undefined || turnOf(row) === turn),
+      size,
+    );
   }
 
   private take(portion: readonly FoundCapture[], shared: Omit<RemoveEntry, "captures">): void {
     const { core } = this;
     const last = this.lastOf(portion);
+    const going = new Set(portion.map(({ key }) => key));
+    const told = new Set<string>();
     const captures = portion.map((found) => this.describe(found, last));
     const entries: RemoveEntry[] = [];
     for (let at = 0; at < captures.length; at += ENTRY_SIZE) {
-      entries.push({ ...shared, captures: captures.slice(at, at + ENTRY_SIZE) });
+      // What belongs to a capture goes by the same line of the journal, which is there or not.
+      const notes: RemovedNote[] = [];
+      for (const found of portion.slice(at, at + ENTRY_SIZE)) {
+        for (const note of this.notesOf(found, going)) {
+          if (told.has(note.key)) continue;
+          told.add(note.key);
+          notes.push(this.describeNote(note));
+        }
+      }
+      const entry = { ...shared, captures: captures.slice(at, at + ENTRY_SIZE) };
+      entries.push(notes.length === 0 ? entry : { ...entry, notes });
     }
     core.commits.journal(...entries);
     core.commits.commit();
     const stayed = portion.find(({ key }) => !has(core.catalogue.capture(key)!, Flag.removed));
     if (stayed !== undefined)
       throw new ArchiveError("HT_CORRUPT", `${stayed.row.url} cannot be removed; see holotype doctor`);
+    for (const { row } of portion) this.seeAdopted(row.place.segment);
+    const payloads = new Set(portion.flatMap(({ row }) => halfText(row) ?? []));
+    this.revisits += this.countRevisits(payloads, (found) => going.has(found.key));
     for (const capture of captures) this.options.onCapture?.(capture);
+  }
+
+  private seeAdopted(segment: number): void {
+    if (this.core.catalogue.segment(segment)?.adopted !== undefined) this.adopted.add(this.core.shelf.nameOf(segment));
+  }
+
+  /** Notes that belong to a capture that goes and do not stand beside it. */
+  private *notesOf(found: FoundCapture, going: ReadonlySet<CaptureKey>): Generator<FoundNote> {
+    const { catalogue } = this.core;
+    if (catalogue.state.apart === 0) return;
+    const urlKey = urlKeyOf(found.key);
+    for (const each of catalogue.apartIn(`${urlKey}\0`, `${urlKey}\x01`))
+      if (isOfRemoved(catalogue, each.note, going)) yield each;
+    // They may be of another URL, where one names the other.
+    const own = this.headOf(found.row);
+    for (const mark of new Set([idMarkIn(found.key), ...own.with.map(idMark)])) {
+      for (const each of catalogue.apartById(mark)) {
+        if (isNamedWith(each.note, own) && !namesLiving(catalogue, each.note, going)) yield each;
+      }
+    }
+  }
+
+  /** Of a record that cannot be read nothing is known. */
+  private headOf({ place }: CaptureRow): Named & { readonly with: readonly string[] } {
+    const head = readable(() => this.core.shelf.head(place));
+    const ids = head?.headers.all("warc-concurrent-to") ?? [];
+    const names = ids.flatMap((id) => unbracket(id) ?? []);
+    return { id: unbracket(head?.headers.get("warc-record-id")), with: names };
+  }
+
+  /** Notes of what is removed that belong to no capture: of a request nobody answered, of a crawl that was cut off. */
+  private *strayNotes(going: ReadonlySet<CaptureKey>): Generator<FoundNote> {
+    const { catalogue } = this.core;
+    if (this.selection.sha256 !== undefined) return;
+    const { fromMs = FIRST_MS, toMs = LAST_MS } = this.selection;
+    const isAlways = fromMs === FIRST_MS && toMs === LAST_MS;
+    for (const { from, to, isMeant } of rangesOf(this.selection)) {
+      for (const found of catalogue.apartIn(from, to)) {
+        const { timeMs, uri } = found.note;
+        const isInSpan = isAlways || (timeMs !== undefined && timeMs >= fromMs && timeMs <= toMs);
+        if (isInSpan && isMeant(uri ?? "") && !isOfLiving(catalogue, found.note, going)) yield found;
+      }
+    }
+  }
+
+  private describeNote({ mark, note }: FoundNote): RemovedNote {
+    this.notes++;
+    this.seeAdopted(note.place.segment);
+    const { uri = null, date = null, id = null } = note;
+    return { url: uri, date, id, mark: Buffer.from(mark, "latin1").toString("hex") };
+  }
+
+  /** Revisits that others wrote, that stay, and that name one of those that go. */
+  private countRevisits(payloads: Iterable<string>, isGoing: (found: FoundCapture) => boolean): number {
+    const { catalogue, shelf } = this.core;
+    let count = 0;
+    for (const half of payloads) {
+      for (const key of catalogue.listed(Table.seen, half)) {
+        const row = catalogue.capture(key);
+        if (row?.kind !== "revisit" || isGoing({ key, timeMs: timeOf(key), row })) continue;
+        const head = readable(() => shelf.head(row.place));
+        const field = (name: string) => unbracket(head?.headers.get(name));
+        const uri = field("warc-refers-to-target-uri");
+        const timeMs = timeOfDate(field("warc-refers-to-date") ?? "");
+        const named = uri === undefined || timeMs === undefined ? [] : catalogue.at(archiveKey(uri), timeMs);
+        if (named.length > 0 && named.every((found) => has(found.row, Flag.removed) || isGoing(found))) count++;
+      }
+    }
+    return count;
   }
 
   /** The payloads that no capture has behind these. */
@@ -156,18 +277,26 @@ class Removal {
 
   private describe({ key, timeMs, row }: FoundCapture, last: ReadonlySet<string>): RemovedCapture {
     const half = halfText(row);
+    const { place, before, after } = row;
+    const head = readable(() => ({ id: this.core.shelf.idOf(place) }));
+    const { segment, offset, length } = place;
     return {
       url: row.url,
       date: formatIso(timeMs),
       ...(timeOfDate(formatIso(timeMs)) === timeMs ? {} : { timeMs }),
       sha256: row.payload?.sha256.toString("hex") ?? null,
-      id: readable(() => this.core.shelf.idOf(row.place)) ?? null,
+      id: head?.id ?? null,
       source: row.source,
       mark: Buffer.from(markIn(key), "latin1").toString("hex"),
       visit: factsLeft(row),
       ...(half !== undefined && last.has(half) ? { isLast: true } : {}),
+      ...(head === undefined ? { place: { segment, offset, length, before, after } } : {}),
     };
   }
+}
+
+function* filtered<T>(items: Iterable<T>, isWanted: (item: T) => boolean): Generator<T> {
+  for (const item of items) if (isWanted(item)) yield item;
 }
 
 /**
@@ -208,7 +337,7 @@ function requireOne({ url, site, prefix, sha256 }: Selection): void {
 
 /** Behind a key, where one is given. */
 function* select(core: ArchiveCore, selection: Selection, behindKey = ""): Generator<FoundCapture> {
-  const { url, site, prefix, sha256, fromMs = FIRST_MS, toMs = LAST_MS } = selection;
+  const { sha256, fromMs = FIRST_MS, toMs = LAST_MS } = selection;
   const { catalogue } = core;
   const isInSpan = ({ timeMs, row }: FoundCapture) => {
     if (fromMs === FIRST_MS && toMs === LAST_MS) return true;
@@ -221,12 +350,12 @@ function* select(core: ArchiveCore, selection: Selection, behindKey = ""): Gener
     }
     return;
   }
-  const ofUrl = () => {
-    const key = archiveKey(url);
-    return { from: `${key}\0`, to: `${key}\x01` };
-  };
-  const range =
-    url !== undefined ? ofUrl() : site === undefined ? keyRange(prefix!, "prefix") : keyRange(site, "domain");
-  const from = behindKey === "" ? range.from : `${behindKey}\0`;
-  for (const found of catalogue.rowsIn(from, range.to)) if (isInSpan(found)) yield found;
+  for (const { from, to, isMeant } of rangesOf(selection)) {
+    const start = behindKey < from ? from : `${behindKey}\0`;
+    // What another method found is listed under the key of that as well, and may be asked for by it.
+    for (const found of start < to ? catalogue.capturesIn(start, to) : []) {
+      const isTwice = found.under !== undefined && found.key >= from && found.key < to;
+      if (!isTwice && isMeant(found.row.url) && isInSpan(found)) yield found;
+    }
+  }
 }

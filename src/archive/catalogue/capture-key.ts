@@ -12,7 +12,7 @@ const TIME_SIZE = 7;
 /** The first part of a mark tells record ids apart; the rest all that a record is known by. */
 const ID_MARK_SIZE = 4;
 const MARK_SIZE = 12;
-const NOTE_SIZE = 8;
+export const NOTE_SIZE = 8;
 /** How a mark is written in the journal. */
 export const MARK_DIGITS = 2 * MARK_SIZE;
 const TAIL_SIZE = 1 + TIME_SIZE + MARK_SIZE;

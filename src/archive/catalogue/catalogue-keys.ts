@@ -27,6 +27,12 @@ export const Table = {
   dropped: 14,
   /** Continuation records, by the ids of the records that they continue. */
   continuation: 15,
+  /** Records that are not captures and stand by themselves, by the keys of their URLs. */
+  apart: 16,
+  /** The same by ids: their own, and those that they name. */
+  apartId: 17,
+  /** Payloads whose record is that of a removed capture, and that others share. */
+  orphaned: 18,
 };
 
 /** Of one payload: framing is part of which original a revisit may refer to. */

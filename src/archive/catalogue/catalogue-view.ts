@@ -5,6 +5,7 @@
  */
 import { ArchiveError } from "../../base/index.ts";
 import { behind, type Pair, type StoreView } from "../../rows/index.ts";
+import { type ApartNote, apartKey, decodeApart, markInApart } from "./apart-note.ts";
 import {
   type CaptureKey,
   captureKey,
@@ -85,6 +86,7 @@ export interface CatalogueState {
   readonly far: number;
   readonly requests: number;
   readonly asked: number;
+  readonly apart: number;
   /** Files that were added had numbers up to this, by the journal; nothing of them may be left. */
   readonly lastSource: number;
   /** 1 while everything is rebuilt: then a segment that is not in it was not left by a crash. */
@@ -108,6 +110,7 @@ const EMPTY: CatalogueState = {
   far: 0,
   requests: 0,
   asked: 0,
+  apart: 0,
   lastSource: 0,
   unfinished: 0,
 };
@@ -120,11 +123,21 @@ export interface FoundCapture {
   readonly row: CaptureRow;
 }
 
+/** Stands for the type of one that was removed. */
+export const REMOVED_NOTE = "removed";
 const NOTE_TYPES = new Set(["warcinfo", "request", "metadata", "conversion", "continuation"]);
 
 /** How a record that is no capture is counted. */
 export function noteType(type: string): string {
   return NOTE_TYPES.has(type) ? type : "other";
+}
+
+/** A record that is not a capture and stands by itself. */
+export interface FoundNote {
+  /** The key of its URL, a zero, and its mark. */
+  readonly key: string;
+  readonly mark: string;
+  readonly note: ApartNote;
 }
 
 /** Behind all keys of URLs. */
@@ -256,6 +269,12 @@ export class CatalogueView {
     return this.rowsIn("", LAST_KEY);
   }
 
+  /** Captures whose records lie in a segment, removed ones too. Walks over all captures. */
+  *inSegment(segment: number): Generator<FoundCapture> {
+    for (const found of this.rows(tableKey(Table.capture), tableKey(Table.capture, LAST_KEY), false))
+      if (found.row.place.segment === segment && found.row.place.length > 0) yield found;
+  }
+
   private *rows(from: string, to: string, backwards: boolean): Generator<FoundCapture> {
     for (const { key, value } of this.view.range(from, to, backwards)) {
       if (value[0] === POINTER) continue;
@@ -324,7 +343,7 @@ export class CatalogueView {
     return Number(this.view.get(tableKey(Table.dropped, latin1(digest)))?.toString() ?? 0);
   }
 
-  /** Whether a record that is no capture is there. */
+  /** Whether a record that is no capture is there, or was removed. */
   hasNote(note: string): boolean {
     return this.view.get(tableKey(Table.note, note)) !== undefined;
   }
@@ -333,10 +352,49 @@ export class CatalogueView {
   countNotes(): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const { value } of this.table(Table.note)) {
+      if (value.toString() === REMOVED_NOTE) continue;
       const type = noteType(value.toString());
       counts[type] = (counts[type] ?? 0) + 1;
     }
     return counts;
+  }
+
+  /** Whether a record that is no capture was removed. */
+  isRemovedNote(note: string): boolean {
+    return this.view.get(tableKey(Table.note, note))?.toString() === REMOVED_NOTE;
+  }
+
+  /** One that stands by itself. */
+  apart(mark: string, uri: string | undefined): ApartNote | undefined {
+    const value = this.state.apart === 0 ? undefined : this.view.get(tableKey(Table.apart, apartKey(mark, uri)));
+    return value && decodeApart(value);
+  }
+
+  /** Records that are not captures and stand by themselves, with URL keys in a range, in order. */
+  *apartIn(from: string, to: string): Generator<FoundNote> {
+    if (this.state.apart === 0) return;
+    for (const { key, value } of this.view.range(tableKey(Table.apart, from), tableKey(Table.apart, to)))
+      yield { key: key.slice(1), mark: markInApart(key), note: decodeApart(value) };
+  }
+
+  /** The same that name a record with this mark of an id, or have it themselves. */
+  *apartById(idMark: string): Generator<FoundNote> {
+    if (this.state.apart === 0) return;
+    for (const key of this.listed(Table.apartId, idMark)) {
+      const value = this.view.get(tableKey(Table.apart, key));
+      if (value !== undefined) yield { key, mark: markInApart(key), note: decodeApart(value) };
+    }
+  }
+
+  /** Payloads whose record is that of a removed capture, and that others share; after a key, where one is given. */
+  *orphaned(
+    behindKey?: string,
+  ): Generator<{ readonly key: string; readonly digest: Buffer; readonly framing: Framing }> {
+    const from = behindKey === undefined ? tableKey(Table.orphaned) : `${behindKey}\0`;
+    for (const { key } of this.view.range(from, tableKey(Table.orphaned + 1))) {
+      const framing = FRAMINGS[key.charCodeAt(1 + DIGEST_HALF)]!;
+      yield { key, digest: Buffer.from(key.slice(1, 1 + DIGEST_HALF), "latin1"), framing };
+    }
   }
 
   private table(table: number): Iterable<Pair> {

@@ -1,6 +1,7 @@
 /** The writer's catalogue: what is put is seen by this object at once, and by others when it is committed. */
 import { type OrderedStore, RowChanges } from "../../rows/index.ts";
-import { archiveKey, type CaptureKey, urlKeyOf, waitForDigest } from "./capture-key.ts";
+import { type ApartNote, apartKey, encodeApart, type NotePlace } from "./apart-note.ts";
+import { archiveKey, type CaptureKey, idMark, urlKeyOf, waitForDigest } from "./capture-key.ts";
 import {
   type CaptureRow,
   DIGEST_HALF,
@@ -19,10 +20,11 @@ import {
   type JournalEnd,
   noteType,
   pointerKey,
+  REMOVED_NOTE,
   type SegmentRow,
   type SourceRow,
 } from "./catalogue-view.ts";
-import { type ContinuationRow, continuationKey, encodeContinuation } from "./continuation-row.ts";
+import { type ContinuationRow, continuationKey, decodeContinuation, encodeContinuation } from "./continuation-row.ts";
 import { encodeRequest, type LooseRequest } from "./request-row.ts";
 import { isPending } from "./visit-class.ts";
 
@@ -177,6 +179,14 @@ export class Catalogue extends CatalogueView {
     this.put(continuationKey(origin, row.number, mark), encodeContinuation(row));
   }
 
+  /** It does not lie in this place any more. */
+  dropContinuation(origin: string, number: number, mark: string, { segment, offset }: NotePlace): void {
+    const key = continuationKey(origin, number, mark);
+    const value = this.view.get(key);
+    const place = value && decodeContinuation(value).place;
+    if (place?.segment === segment && place.offset === offset) this.put(key, undefined);
+  }
+
   /** By this entry of the journal nobody has the payload any more. */
   markDropped(digest: Buffer, entry: number): void {
     this.put(tableKey(Table.dropped, latin1(digest)), Buffer.from(String(entry)));
@@ -184,6 +194,47 @@ export class Catalogue extends CatalogueView {
 
   addNote(note: string, type: string): void {
     this.put(tableKey(Table.note, note), Buffer.from(noteType(type)));
+  }
+
+  /** A record that is no capture was removed: what is there of it goes with the next compaction, and it does not come back. */
+  removeNote(mark: string, uri: string | undefined): void {
+    this.dropApart(mark, uri);
+    this.put(tableKey(Table.note, mark), Buffer.from(REMOVED_NOTE));
+    const request = tableKey(Table.request, apartKey(mark, uri));
+    if (this.view.get(request) === undefined) return;
+    this.put(request, undefined);
+    this.counts.requests--;
+  }
+
+  /** One that was removed may come back. */
+  readmitNote(mark: string): void {
+    if (this.isRemovedNote(mark)) this.put(tableKey(Table.note, mark), undefined);
+  }
+
+  /** A record that is no capture stands by itself in a segment. */
+  putApart(mark: string, note: ApartNote): void {
+    this.dropApart(mark, note.uri);
+    const key = apartKey(mark, note.uri);
+    this.put(tableKey(Table.apart, key), encodeApart(note));
+    for (const id of idsOf(note)) this.put(listKey(Table.apartId, idMark(id), key), NOTHING);
+    this.counts.apart++;
+  }
+
+  /** It does not any more, or not there. */
+  dropApart(mark: string, uri: string | undefined): void {
+    const note = this.apart(mark, uri);
+    if (note === undefined) return;
+    const key = apartKey(mark, uri);
+    this.put(tableKey(Table.apart, key), undefined);
+    for (const id of idsOf(note)) this.put(listKey(Table.apartId, idMark(id), key), undefined);
+    this.markLoose(note.place.segment);
+    this.counts.apart--;
+  }
+
+  /** The record that holds a payload is that of a removed capture. */
+  markOrphaned(digest: Buffer, framing: Framing, isOrphaned = true): void {
+    const key = tableKey(Table.orphaned, originalKey(digest, framing).slice(1));
+    if (isOrphaned || this.view.get(key) !== undefined) this.put(key, isOrphaned ? NOTHING : undefined);
   }
 
   /** Of the next file that is added. A number is not given out again, though nothing of its file is left. */
@@ -221,6 +272,11 @@ export class Catalogue extends CatalogueView {
       return this.store.view();
     });
   }
+}
+
+/** Each once. */
+function idsOf({ id, with: ids }: ApartNote): ReadonlySet<string> {
+  return new Set(id === undefined ? ids : [id, ...ids]);
 }
 
 function halfText({ sha256 }: NonNullable<CaptureRow["payload"]>): string {

@@ -23,8 +23,10 @@ export function applyJournal(catalogue: Catalogue, indexer: Indexer, entries: It
     catalogue.count({ journal: 1 });
     if (entry.kind === "adopt") adopt(catalogue, entry);
     else if (entry.kind === "remove") remove(catalogue, indexer, entry);
-    else if (entry.kind === "readmit") for (const capture of entry.captures) readmit(catalogue, indexer, capture);
-    else {
+    else if (entry.kind === "readmit") {
+      for (const capture of entry.captures) readmit(catalogue, indexer, capture);
+      for (const { mark } of entry.notes ?? []) catalogue.readmitNote(textOf(mark));
+    } else {
       const { kind } = entry as JournalEntry;
       const message = `the journal has an entry of a kind that this version does not know: ${JSON.stringify(kind)}`;
       throw new ArchiveError("HT_FORMAT_TOO_NEW", message);
@@ -46,23 +48,29 @@ function isFormer({ mark }: RemovedCapture): boolean {
 
 function keyOf(capture: RemovedCapture): string {
   const { url, date, timeMs, id, mark = "" } = capture;
-  const bytes = Buffer.from(mark, "hex").toString("latin1");
+  const bytes = textOf(mark);
   const own = isFormer(capture) ? formerMark(id ?? undefined, bytes.slice(4)) : bytes;
   return captureKey(archiveKey(url), timeMs ?? timeOfDate(date) ?? 0, own);
 }
 
-function remove(catalogue: Catalogue, indexer: Indexer, { lastSource, captures }: RemoveEntry): void {
+function remove(catalogue: Catalogue, indexer: Indexer, { lastSource, captures, notes = [] }: RemoveEntry): void {
   catalogue.reserveSources(lastSource ?? 0);
   const entry = catalogue.state.journal;
+  for (const { mark, url } of notes) catalogue.removeNote(textOf(mark), url ?? undefined);
   for (const capture of captures) {
     const { visit = { kind: "response" as const } } = capture;
     const key = keyOf(capture);
     const row = catalogue.capture(key);
     const payload = isFormer(capture) && capture.sha256 !== null ? `sha256:${capture.sha256}` : undefined;
     if (row !== undefined && !has(row, Flag.removed)) indexer.remove({ key, timeMs: 0, row }, entry);
-    else indexer.enterRemovedRow(key, capture.url, visit, entry, payload);
+    else indexer.enterRemovedRow(key, capture, visit, entry, payload);
     if (capture.isLast === true) catalogue.markDropped(halfOf(capture.sha256!), entry);
   }
+}
+
+/** A mark in hex as keys have it. */
+function textOf(mark: string): string {
+  return Buffer.from(mark, "hex").toString("latin1");
 }
 
 /** By an entry of an earlier version, everything with its id comes back that such versions removed at that moment. */

@@ -9,7 +9,7 @@ import { TimelineWriter } from "../../temporal/index.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { JournalEnd } from "../catalogue/catalogue-view.ts";
 import type { Indexer } from "../entering/indexer.ts";
-import { appendJournal, type JournalEntry, type RemovedCapture } from "../journal/journal.ts";
+import { appendJournal, type JournalEntry, type RemovedCapture, type RemovedNote } from "../journal/journal.ts";
 import type { ActiveSegment } from "../segments/active-segment.ts";
 import { type ArchivePaths, type ArchiveSettings, noteJournal } from "../segments/archive-folder.ts";
 import { applyJournal } from "./apply-journal.ts";
@@ -43,6 +43,7 @@ export class Commits implements Disposable {
   private notedEnd: JournalEnd | undefined;
   /** Captures that have come back, and of which the journal does not say so yet. */
   private readmitted: RemovedCapture[] = [];
+  private readmittedNotes: RemovedNote[] = [];
 
   constructor(parts: CommitParts, changesMax = COMMIT_CHANGES) {
     const { disk, paths, catalogue } = parts;
@@ -105,12 +106,19 @@ export class Commits implements Disposable {
     this.readmitted.push(capture);
   }
 
+  /** The same for a record that is not a capture. */
+  readmitNote(note: RemovedNote): void {
+    this.readmittedNotes.push(note);
+  }
+
   /** Until the journal says so, a rebuild would take them out again. */
   private noteReadmitted(): void {
     const { disk, paths, catalogue, clock } = this.parts;
     const captures = this.readmitted.splice(0);
-    if (captures.length === 0) return;
-    const entry = { kind: "readmit", time: formatIso(clock.now()), captures } as const;
+    const notes = this.readmittedNotes.splice(0);
+    if (captures.length + notes.length === 0) return;
+    const told = { kind: "readmit", time: formatIso(clock.now()), captures } as const;
+    const entry = notes.length === 0 ? told : { ...told, notes };
     this.followJournal(appendJournal(disk, paths.journal, this.journalEnd, [entry]));
     catalogue.count({ journal: 1 });
   }

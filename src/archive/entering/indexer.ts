@@ -7,6 +7,7 @@
 import { referenceOf } from "../../dedup/index.ts";
 import { factsOf, type RecordFacts } from "../../pipeline/index.ts";
 import type { TimelineWriter } from "../../temporal/index.ts";
+import type { NotePlace } from "../catalogue/apart-note.ts";
 import {
   archiveKey,
   type CaptureKey,
@@ -40,12 +41,15 @@ import { latin1, Table } from "../catalogue/catalogue-keys.ts";
 import type { FoundCapture } from "../catalogue/catalogue-view.ts";
 import { factsLeft, type RemovedFacts, removedRow } from "../catalogue/removed-row.ts";
 import { classOf, tellsStatus } from "../catalogue/visit-class.ts";
+import type { RemovedCapture, RemovedPlace } from "../journal/journal.ts";
 import { isNamedWith } from "../segments/companions.ts";
 import { type RecordShelf, readable } from "../segments/segments.ts";
+import { sourceNumberOf } from "../segments/source-record.ts";
 import { Neighbours } from "./neighbours.ts";
 import { type Asking, Originals, type Resolution } from "./originals.ts";
 import { claimBeside, type EnteredPlace, isToSelf, kindOf, markOf, payloadIn, rowOf } from "./own-row.ts";
 import { Payloads } from "./payloads.ts";
+import { isOfRemoved, livingOf, standsBeside } from "./removed-notes.ts";
 import { answersTo, isSameRequest, joinRequests, looseRequest, requestsOf } from "./requests.ts";
 import { SegmentedCaptures } from "./segmented.ts";
 import { VisitChanges } from "./visit-changes.ts";
@@ -168,13 +172,23 @@ export class Indexer {
   /** Takes a capture out; a row stays that says that there was one. */
   remove({ key, row }: FoundCapture, entry: number): void {
     this.catalogue.markLoose(row.place.segment);
-    this.put(key, row, removedRow(row.url, factsLeft(row), entry), false);
+    // Where its record lies is not forgotten: one that has rotted is not found by reading.
+    const { place, before, after } = row;
+    this.put(key, row, { ...removedRow(row.url, factsLeft(row), entry), place, before, after }, false);
     if (row.payload !== undefined && isHolder(row)) this.payloads.release(row, entry);
   }
 
   /** The same for one that the archive does not have, by what the journal says. */
-  enterRemovedRow(key: CaptureKey, url: string, left: RemovedFacts, entry: number, payload?: string): void {
-    this.put(key, this.catalogue.capture(key), { ...removedRow(url, left, entry), claim: payload }, false);
+  enterRemovedRow(
+    key: CaptureKey,
+    { url, place: told }: Pick<RemovedCapture, "url" | "place">,
+    left: RemovedFacts,
+    entry: number,
+    payload?: string,
+  ): void {
+    const before = this.catalogue.capture(key);
+    const row = { ...removedRow(url, left, entry), claim: payload };
+    this.put(key, before, told === undefined ? row : { ...row, ...removedPlace(told) }, false);
   }
 
   /** Forgets payloads that were only offered, and that nobody wanted. */
@@ -212,8 +226,35 @@ export class Indexer {
     this.segmented.enter(note, place);
   }
 
-  /** A request that does not stand beside its answer. */
-  enterRequest(note: RecordFacts): void {
+  /** A record that is not a capture and does not stand beside one. */
+  enterNote(note: RecordFacts, { segment, offset }: NotePlace): void {
+    const { catalogue } = this;
+    const mark = noteMark(note);
+    const there = catalogue.apart(mark, note.uri);
+    const { id, uri, date, timeMs, with: ids = [] } = note;
+    const isOwn = (number: number) => catalogue.segment(number)?.adopted === undefined;
+    const isFound = (uri !== undefined || ids.length > 0) && sourceNumberOf(uri) === undefined;
+    // A crash may have left it twice: the first one counts, but for one that lies in a file of others.
+    const isThere = there !== undefined && (there.place.segment !== segment || there.place.offset !== offset);
+    if (isThere && isOwn(there.place.segment)) catalogue.markLoose(segment);
+    else if (isFound) catalogue.putApart(mark, { place: { segment, offset }, id, uri, date, timeMs, with: ids });
+    catalogue.addNote(mark, note.type);
+    this.enterRequest(note);
+  }
+
+  /** A record that is not a capture, and belongs to one that was removed. */
+  isOfRemoved(note: RecordFacts): boolean {
+    return isOfRemoved(this.catalogue, note);
+  }
+
+  /** Whether the archive has a record that is not a capture, or had it until it was removed. */
+  hasNote(note: RecordFacts): boolean {
+    if (this.catalogue.hasNote(noteMark(note))) return true;
+    // It may stand beside its capture here, though it did not where it comes from.
+    return livingOf(this.catalogue, note).some(({ row }) => standsBeside(this.shelf, note, row));
+  }
+
+  private enterRequest(note: RecordFacts): void {
     const loose = looseRequest(note);
     if (loose === undefined) return;
     this.catalogue.addRequest(loose, noteMark(note));
@@ -371,6 +412,10 @@ function isSameRow(one: CaptureRow, other: CaptureRow): boolean {
     (one.payload === other.payload ||
       (other.payload !== undefined && one.payload?.sha256.equals(other.payload.sha256) === true))
   );
+}
+
+function removedPlace({ segment, offset, length, before, after }: RemovedPlace) {
+  return { place: { segment, offset, length, inner: 0 }, before, after };
 }
 
 /** Whether no other request could tell anything more that matters. */

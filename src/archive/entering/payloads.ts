@@ -41,6 +41,7 @@ export class Payloads {
       const digestRest = sha256.subarray(DIGEST_HALF);
       const row = { place, payloadSize, digestRest, sha1, isReferable, isHeld: isHeld || there?.isHeld === true };
       catalogue.putOriginal(digest, framing, there, row, other !== undefined);
+      catalogue.markOrphaned(digest, framing, !isHeld);
     } else if (isHeld && !there.isHeld) catalogue.putOriginal(digest, framing, there, { ...there, isHeld: true }, true);
     if (!wasHeld) this.wakeWaiting(`sha256:${capture.sha256!}`);
     for (const claim of claimsOf(capture)) this.addClaim(claim, digest, !wasHeld);
@@ -88,14 +89,14 @@ export class Payloads {
   }
 
   /** A capture with this payload is gone; if it was the last, the payload is, too. */
-  release({ payload, claim }: CaptureRow, entry: number): void {
+  release({ payload, claim, place }: CaptureRow, entry: number): void {
     const { catalogue } = this;
     const digest = payload!.sha256.subarray(0, DIGEST_HALF);
     const isLast = !this.hasHolder(digest);
     if (isLast) {
       this.drop(digest);
       catalogue.markDropped(digest, entry);
-    }
+    } else this.orphan(digest, place);
     // A digest that only its header told may prove nothing any more.
     if (isLast || claim !== undefined) this.wakeRevisits(digest);
   }
@@ -106,6 +107,15 @@ export class Payloads {
     if (digest === undefined || this.hasHolder(digest)) return;
     this.drop(digest);
     this.wakeRevisits(digest);
+  }
+
+  /** The record of a capture that is gone holds what others share: a compaction finds them another. */
+  private orphan(digest: Buffer, { segment, offset, inner }: RecordPlace): void {
+    for (const framing of FRAMINGS) {
+      const place = this.catalogue.original(digest, framing)?.place;
+      if (place?.segment === segment && place.offset === offset && place.inner === inner)
+        this.catalogue.markOrphaned(digest, framing);
+    }
   }
 
   private hasHolder(digest: Buffer): boolean {
@@ -128,7 +138,7 @@ export class Payloads {
 }
 
 /** What fails its checksum is kept, but nothing is to rely on it. */
-function mayBeReferredTo({ capture, damaged, date, uri }: RecordFacts): boolean {
+export function mayBeReferredTo({ capture, damaged, date, uri }: RecordFacts): boolean {
   const { truncated, short, segmented, payloadSize = 0 } = capture!;
   const isWhole = truncated !== true && short !== true && segmented !== true && payloadSize > 0;
   return isWhole && damaged === undefined && date !== undefined && uri !== undefined;

@@ -1,19 +1,11 @@
 /** What requests tell of the captures that answer them. Obeys docs/lifespans.md, "Requests". */
 import type { RecordFacts } from "../../pipeline/index.ts";
-import {
-  archiveKey,
-  type CaptureKey,
-  FIRST_MS,
-  idMark,
-  idMarkIn,
-  LAST_MS,
-  waitForRequest,
-} from "../catalogue/capture-key.ts";
+import { type CaptureKey, idMark, idMarkIn, waitForRequest } from "../catalogue/capture-key.ts";
 import { Flag, has, type RowRequest } from "../catalogue/capture-row.ts";
 import { Table } from "../catalogue/catalogue-keys.ts";
 import type { CatalogueView, FoundCapture } from "../catalogue/catalogue-view.ts";
 import type { LooseRequest } from "../catalogue/request-row.ts";
-import { isNamedWith, type Named, NEAR_MS } from "../segments/companions.ts";
+import { isNamedWith, type Named } from "../segments/companions.ts";
 
 /** Of two requests for one capture: GET wins, then the first in the alphabet. */
 export function joinRequests(one: RowRequest | undefined, other: RowRequest | undefined): RowRequest | undefined {
@@ -50,24 +42,6 @@ export function looseRequest(note: RecordFacts): LooseRequest | undefined {
   const { request, id, uri } = note;
   if (request === undefined || id === undefined || uri === undefined) return undefined;
   return { ...requestIn(note), id, uri, with: note.with ?? [] };
-}
-
-/**
- * Whether a record that stands by itself belongs to a capture that was removed, and to none that is there: one that it
- * names, or, where it names none, of its URI and about its time.
- */
-export function isOfRemoved(catalogue: CatalogueView, note: Pick<RecordFacts, "uri" | "with" | "timeMs">): boolean {
-  const { uri, with: names, timeMs = 0 } = note;
-  if (uri === undefined || catalogue.state.journal === 0) return false;
-  const marks = names?.map(idMark);
-  const [from, to] = marks === undefined ? [timeMs - NEAR_MS, timeMs + NEAR_MS] : [FIRST_MS, LAST_MS];
-  let isRemoved = false;
-  for (const { key, row } of catalogue.visits(archiveKey(uri), from, to)) {
-    if (row.url !== uri || marks?.includes(idMarkIn(key)) === false) continue;
-    if (!has(row, Flag.removed)) return false;
-    isRemoved = true;
-  }
-  return isRemoved;
 }
 
 /** What the requests that stand by themselves tell of a capture that has come. */

@@ -151,8 +151,12 @@ export class SegmentEntry {
   }
 
   private enterNote(note: RecordFacts): void {
-    this.catalogue.addNote(noteMark(note), note.type);
-    this.indexer.enterRequest(note);
+    if (!this.catalogue.isRemovedNote(noteMark(note)) && !this.indexer.isOfRemoved(note)) {
+      this.indexer.enterNote(note, { segment: this.segment, offset: note.offset });
+      return;
+    }
+    this.catalogue.removeNote(noteMark(note), note.uri);
+    this.catalogue.markLoose(this.segment);
   }
 }
 

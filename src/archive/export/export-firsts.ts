@@ -2,13 +2,7 @@
  * Records that an export has put together again, for later revisits of the same payload to refer to: their original was
  * not selected, and without these each of them would be a full record.
  */
-import {
-  encodeText,
-  type OriginalReference,
-  REPLACED_FIELD,
-  type ReplacedRecord,
-  type WarcRecord,
-} from "../../warc/index.ts";
+import type { OriginalReference, ReplacedRecord, WarcRecord } from "../../warc/index.ts";
 import type { SelectedCapture } from "./export-selection.ts";
 
 /** Those of late; of a payload that was forgotten another one becomes the first. */
@@ -39,21 +33,4 @@ function placeOf({ archiveKey, timeMs }: SelectedCapture): string {
 /** Payload, framing and what the header says of the payload have to be the same. */
 function keyOf({ row }: SelectedCapture, { payloadDigest }: WarcRecord, { chunks }: ReplacedRecord): string {
   return `${row.payload!.sha256.toString("hex")} ${chunks === undefined ? "plain" : "chunked"} ${payloadDigest ?? ""}`;
-}
-
-/** The header of a revisit of ours with another original. Only the lines that we appended are changed. */
-export function referringTo(text: string, { uri, date, id }: OriginalReference): string {
-  const at = text.lastIndexOf(`\n${REPLACED_FIELD}: `) + 1;
-  const lines = text.slice(at).split("\r\n");
-  const others = lines.filter((line) => !line.startsWith("WARC-Refers-To"));
-  const profile = others.findIndex((line) => line.startsWith("WARC-Profile: "));
-  const fields = [
-    ...(id === undefined ? [] : [`WARC-Refers-To: <${id}>`]),
-    `WARC-Refers-To-Target-URI: ${uri}`,
-    `WARC-Refers-To-Date: ${date}`,
-  ];
-  // Texts of ours are UTF-8, and the header is one character a byte.
-  const told = fields.map(encodeText);
-  const changed = [...others.slice(0, profile + 1), ...told, ...others.slice(profile + 1)];
-  return text.slice(0, at) + changed.join("\r\n");
 }

@@ -4,7 +4,7 @@
  */
 import type { Disk, DurableOutput } from "../../disk/index.ts";
 import type { Snapshot } from "../asking/snapshot.ts";
-import { isOfRemoved } from "../entering/requests.ts";
+import { isOfRemoved } from "../entering/removed-notes.ts";
 import { containerOf, type PageLine, pagesBeside } from "../segments/page-record.ts";
 import { adoptedInput, readable } from "../segments/segments.ts";
 import type { ExportFiles } from "./export-files.ts";

@@ -15,7 +15,14 @@ import {
   restoredBlock,
   restoredHead,
 } from "../../pipeline/index.ts";
-import { HTTP_HEAD_SIZE_MAX, refersToOf, WarcReader, type WarcRecord, WarcWriter } from "../../warc/index.ts";
+import {
+  HTTP_HEAD_SIZE_MAX,
+  referringTo,
+  refersToOf,
+  WarcReader,
+  type WarcRecord,
+  WarcWriter,
+} from "../../warc/index.ts";
 import { IntakeSource } from "../adding/intake-source.ts";
 import type { Snapshot } from "../asking/snapshot.ts";
 import { archiveKey } from "../catalogue/capture-key.ts";
@@ -31,7 +38,7 @@ import {
 import { type FoundCapture } from "../catalogue/catalogue-view.ts";
 import { continuationsOf, wholePayloadOf } from "../segments/continuations.ts";
 import { adoptedInput, segmentInput } from "../segments/segments.ts";
-import { RestoredFirsts, referringTo } from "./export-firsts.ts";
+import { RestoredFirsts } from "./export-firsts.ts";
 import type { SelectedCapture, SelectedCaptures } from "./export-selection.ts";
 
 /**

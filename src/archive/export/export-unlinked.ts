@@ -4,13 +4,13 @@
  * nothing in the catalogue leads to them. What belongs to a capture that was removed is not among them.
  */
 import { ArchiveError, type ErrorCode, type Warning } from "../../base/index.ts";
-import { damageOf, derivedId, namedBy } from "../../pipeline/index.ts";
+import { damageOf, derivedId, factsOf, namedBy } from "../../pipeline/index.ts";
 import { unbracket, WarcReader, type WarcRecord } from "../../warc/index.ts";
 import type { Snapshot } from "../asking/snapshot.ts";
-import { archiveKey, FIRST_MS, idMark, idMarkIn, LAST_MS } from "../catalogue/capture-key.ts";
+import { archiveKey, FIRST_MS, idMark, idMarkIn, LAST_MS, noteMark } from "../catalogue/capture-key.ts";
 import { Flag, has, type RecordPlace } from "../catalogue/capture-row.ts";
 import type { FoundCapture } from "../catalogue/catalogue-view.ts";
-import { isOfRemoved } from "../entering/requests.ts";
+import { isOfRemoved } from "../entering/removed-notes.ts";
 import { belongsTo, type Named } from "../segments/companions.ts";
 import { type PageLine, pageIn } from "../segments/page-record.ts";
 import { sourceIn, sourceNumberOf, tellsPlaced } from "../segments/source-record.ts";
@@ -60,6 +60,14 @@ export class UnlinkedRecords {
     }
   }
 
+  /** Whether it is a record that was removed by itself, and that is there until the next compaction. */
+  private isRemoved(record: WarcRecord, segment: number): boolean {
+    const { shelf, catalogue } = this.archive;
+    if (catalogue.state.journal === 0 || CAPTURES.has(record.type)) return false;
+    const name = shelf.nameOf(segment).replace(/^.*[/!]/, "");
+    return catalogue.isRemovedNote(noteMark(factsOf(record, name, () => {})));
+  }
+
   private async *inSegment(segment: number): AsyncGenerator<UnlinkedRecord> {
     const { shelf, catalogue } = this.archive;
     const { adopted, end } = catalogue.segment(segment)!;
@@ -76,6 +84,7 @@ export class UnlinkedRecords {
         if (adopted === undefined && record.offset >= end) break;
         if (adopted === undefined && walk.isOurs(record)) continue;
         const page = pageIn(record);
+        if (this.isRemoved(record, segment)) continue;
         record.drain();
         const found = damage;
         damage = undefined;

@@ -17,7 +17,7 @@ export function parseEntry(body: Buffer): JournalEntry | undefined {
     kind === "adopt"
       ? isAdoption(entry)
       : (kind !== "remove" && kind !== "readmit") ||
-        (Array.isArray(entry["captures"]) && entry["captures"].every(isCapture));
+        (areAll(entry["captures"], isCapture) && (entry["notes"] === undefined || areAll(entry["notes"], isNote)));
   return isOne ? (entry as unknown as JournalEntry) : undefined;
 }
 
@@ -29,6 +29,23 @@ function isAdoption({ time, segment, path, size, modifiedMs }: Fields): boolean 
   const isNumber = Number.isSafeInteger(segment) && Number(segment) > 0 && Number(segment) < 2 ** 31;
   const isFile = typeof path === "string" && Number.isSafeInteger(size) && typeof modifiedMs === "number";
   return isNumber && isFile && typeof time === "string";
+}
+
+function areAll(values: unknown, isOne: (value: unknown) => boolean): boolean {
+  return Array.isArray(values) && values.every(isOne);
+}
+
+function isNote(note: unknown): boolean {
+  if (!isFields(note)) return false;
+  const { url, date, id, mark } = note;
+  const areTexts = [url, date, id].every((value) => value === null || typeof value === "string");
+  return areTexts && typeof mark === "string" && /^[0-9a-f]{16}$/.test(mark);
+}
+
+function isPlace(place: unknown): boolean {
+  if (!isFields(place)) return false;
+  const { segment, offset, length, before, after } = place;
+  return [segment, offset, length, before, after].every((value) => Number.isSafeInteger(value) && Number(value) >= 0);
 }
 
 function isCapture(capture: unknown): boolean {
@@ -43,6 +60,7 @@ function isCapture(capture: unknown): boolean {
     (mark === undefined || (isText(mark) && /^(?:[0-9a-f]{2}){8,16}$/.test(mark as string))) &&
     (timeMs === undefined || Number.isSafeInteger(timeMs)) &&
     (visit === undefined || isFields(visit)) &&
+    (capture["place"] === undefined || isPlace(capture["place"])) &&
     (capture["isLast"] !== true || sha256 !== null)
   );
 }

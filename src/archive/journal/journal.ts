@@ -39,6 +39,26 @@ export interface RemovedCapture {
   readonly visit?: RemovedFacts | undefined;
   /** No capture has the payload any more. */
   readonly isLast?: boolean | undefined;
+  /** Where its record lies, if that could not be read when it was removed: what cannot be read cannot be recognised. */
+  readonly place?: RemovedPlace | undefined;
+}
+
+/** Of a record and of what stands right around it, in bytes. */
+export interface RemovedPlace {
+  readonly segment: number;
+  readonly offset: number;
+  readonly length: number;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** A record that is not a capture, and that was taken out: a request, metadata, a continuation. */
+export interface RemovedNote {
+  readonly url: string | null;
+  readonly date: string | null;
+  readonly id: string | null;
+  /** What it is known by, in hex. */
+  readonly mark: string;
 }
 
 export interface RemoveEntry {
@@ -50,6 +70,8 @@ export interface RemoveEntry {
   /** The number of the last file that had been added by then; earlier versions did not tell. */
   readonly lastSource?: number | undefined;
   readonly captures: readonly RemovedCapture[];
+  /** Records that belonged to these captures, or to the same URL, and stood elsewhere; absent where there were none. */
+  readonly notes?: readonly RemovedNote[] | undefined;
 }
 
 /** Captures that were removed may come back. */
@@ -57,6 +79,7 @@ export interface ReadmitEntry {
   readonly kind: "readmit";
   readonly time: string;
   readonly captures: readonly RemovedCapture[];
+  readonly notes?: readonly RemovedNote[] | undefined;
 }
 
 export type JournalEntry = AdoptEntry | RemoveEntry | ReadmitEntry;

@@ -157,19 +157,14 @@ export class ActiveSegment implements Disposable {
     this.source = { number, row };
   }
 
-  /** Says once more where the records come from, in front of the next one. */
-  tellAgain(isOdd: boolean): void {
-    this.lane(isOdd).told = undefined;
-  }
-
   /** Whether this is where the next record of its segment goes. */
   isEnd(number: number, end: number): boolean {
     return this.positions.some((position) => position?.number === number && position.end === end);
   }
 
   /** Sees to it that there is a segment to append to, though nothing may be appended. */
-  begin(): void {
-    this.lane(false).room();
+  begin(isOdd: boolean): void {
+    this.lane(isOdd).room();
   }
 
   /** What was appended to this segment up to an end can be read when this returns. */
