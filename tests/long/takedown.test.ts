@@ -142,8 +142,8 @@ describe.skipIf(!present || long === undefined)(`a takedown from the whole corpu
         const seconds = ((performance.now() - started) / 1000).toFixed(1);
         const { found, missing, extra, counts } = compare(before, segmentRecords(nodeDisk, archive), sites);
         const what = sites.length === 1 ? sites[0] : `${sites.length} hosts`;
-        console.log(
-          `${what}: ${captures} captures, ${notes} other records in ${seconds} s; left: ${JSON.stringify(counts)}`,
+        process.stdout.write(
+          `${what}: ${captures} captures, ${notes} other records in ${seconds} s; left: ${JSON.stringify(counts)}\n`,
         );
         expect({ what, found, missing, extra }).toEqual({ what, found: [], missing: [], extra: [] });
       };
@@ -167,7 +167,7 @@ describe.skipIf(!present || long === undefined)(`a takedown from the whole corpu
       }
       expect(segmentRecords(nodeDisk, archive).map(nameOf).sort()).toEqual(left);
       const lines = readFileSync(join(archive, "journal.jsonl"), "utf8").split("\n").length - 1;
-      console.log(`${order}: ${left.length} records left; the journal names what was removed in ${lines} lines`);
+      process.stdout.write(`${order}: ${left.length} records left; the journal names what was removed in ${lines} lines\n`);
     },
   );
 });
