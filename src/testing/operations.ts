@@ -6,6 +6,8 @@ export interface Faults {
   readonly stopAt?: number;
   /** From this write on, counted from 1, the disk is full. */
   readonly fullFromWrite?: number;
+  /** This operation fails, whatever it is, and does nothing; counted from 1. */
+  readonly failAt?: number;
   /** This sync of a file or folder fails, counted from 1. */
   readonly failSyncAt?: number;
   /** Called before each operation, by who wants to know what a power cut would leave now. */
@@ -88,5 +90,6 @@ export class Operations {
     this.#faults.onOperation?.();
     this.#log.push(`${kind} ${path}`);
     if (this.#log.length === this.#faults.stopAt) this.#stopped = true;
+    if (this.#log.length === this.#faults.failAt) throw new ArchiveError("HT_IO", `${path}: failed`, { file: path });
   }
 }

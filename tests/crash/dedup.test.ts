@@ -8,25 +8,39 @@ import { everyFullDisk, everyStop } from "../../src/testing/every-stop.ts";
 import { ForgetfulDisk } from "../../src/testing/forgetful-disk.ts";
 import type { Faults } from "../../src/testing/operations.ts";
 import { payloadOf, WarcReader } from "../../src/warc/index.ts";
-import { response, warcFile } from "../cli/archives.ts";
+import { record, response, warcFile } from "../cli/archives.ts";
 
-/** A few payloads that do not compress, captured several times, within files and across them. */
+/**
+ * A few payloads that do not compress, captured several times, within files and across them, in files that are compressed
+ * and files that are not. Each capture has its request before it and metadata behind it.
+ */
 function makeArchives(): ReadonlyMap<string, Buffer> {
   const dice = createDice(3);
   const bodies = Array.from({ length: 4 }, (_, i) => Buffer.from(dice.bytes(1000 + 300 * i)));
   let year = 2001;
-  const file = (...pages: readonly [string, number][]) =>
+  const file = (compression: "gzip" | "none", ...pages: readonly [string, number][]) =>
     warcFile(
-      pages.map(([path, body]) =>
-        response(`http://site.example/${path}`, bodies[body]!, { date: `${year++}-01-01T00:00:00Z` }),
-      ),
-      { compression: "gzip" },
+      pages.flatMap(([path, body]) => {
+        const uri = `http://site.example/${path}`;
+        const when = year++;
+        return [
+          record(
+            "request",
+            uri,
+            "application/http; msgtype=request",
+            `GET /${path} HTTP/1.1\r\nX-Year: ${when}\r\n\r\n`,
+          ),
+          response(uri, bodies[body]!, { date: `${when}-01-01T00:00:00Z` }),
+          record("metadata", uri, "application/warc-fields", `fetchTimeMs: ${when}\r\n`),
+        ];
+      }),
+      { compression },
     );
   return new Map([
-    ["/in/a.warc.gz", file(["one", 0], ["one-again", 0], ["two", 1])],
-    ["/in/b.warc.gz", file(["two", 1], ["one", 0], ["three", 2])],
-    ["/in/sub/c.warc.gz", file(["three", 2], ["one", 0], ["four", 3])],
-    ["/in/sub/d.warc.gz", file(["four", 3])],
+    ["/in/a.warc.gz", file("gzip", ["one", 0], ["one-again", 0], ["two", 1])],
+    ["/in/b.warc", file("none", ["two", 1], ["one", 0], ["three", 2])],
+    ["/in/sub/c.warc.gz", file("gzip", ["three", 2], ["one", 0], ["four", 3])],
+    ["/in/sub/d.warc", file("none", ["four", 3])],
   ]);
 }
 
@@ -87,6 +101,8 @@ interface Content {
   readonly captures: readonly string[];
   /** The records that revisits refer to. */
   readonly references: readonly string[];
+  /** Every record in order: its id, and of what is no capture also its type and its block. */
+  readonly records: readonly string[];
 }
 
 const contents = new Map<string, Content>();
@@ -96,7 +112,7 @@ function contentOf(bytes: Buffer): Content {
   const key = digestOf("sha256", bytes).hex;
   const known = contents.get(key);
   if (known !== undefined) return known;
-  const [payloads, captures, references]: [string[], string[], string[]] = [[], [], []];
+  const [payloads, captures, references, records]: string[][] = [[], [], [], []];
   const source = { name: key, seekable: true, size: bytes.length, read: readFrom(bytes) };
   const reader = new WarcReader(source, {
     onWarning: ({ code, message }) => {
@@ -106,14 +122,17 @@ function contentOf(bytes: Buffer): Content {
   for (let record = reader.next(); record !== undefined; record = reader.next()) {
     const payload = Buffer.concat([...payloadOf(record).chunks].map((piece) => Buffer.from(piece)));
     const field = (name: string) => record?.headers.get(name);
+    const isCapture = record.type === "revisit" || record.type === "response";
+    records!.push(isCapture ? `${record.id}` : `${record.id} ${record.type} ${digestOf("sha256", payload).hex}`);
+    if (!isCapture) continue;
     if (record.type === "revisit") {
-      references.push(`${field("warc-refers-to-target-uri")} ${field("warc-refers-to-date")}`);
+      references!.push(`${field("warc-refers-to-target-uri")} ${field("warc-refers-to-date")}`);
     } else {
-      payloads.push(digestOf("sha1", payload).hex);
-      captures.push(`${field("warc-target-uri")} ${field("warc-date")}`);
+      payloads!.push(digestOf("sha1", payload).hex);
+      captures!.push(`${field("warc-target-uri")} ${field("warc-date")}`);
     }
   }
-  const content = { payloads, captures, references };
+  const content = { payloads: payloads!, captures: captures!, references: references!, records: records! };
   contents.set(key, content);
   return content;
 }
@@ -138,6 +157,7 @@ function checkNothingLost(disk: Disk, mode: Mode): void {
     const isNew = mode === "in place" && bytes.equals(files.get(path)!);
     if (!isOld && !isNew) throw new Error(`${path} is neither the old file nor the new one`);
     for (const payload of contentOf(bytes).payloads) payloads.add(payload);
+    expect(contentOf(bytes).records, path).toEqual(contentOf(before).records);
   }
   expect(payloads).toEqual(ALL_PAYLOADS);
 }
@@ -145,6 +165,25 @@ function checkNothingLost(disk: Disk, mode: Mode): void {
 function outputsOf(disk: Disk): [string, Buffer][] {
   const paths = [...BEFORE.keys()].map((path) => path.replace("/in/", "/out/"));
   return paths.flatMap((path) => (disk.stat(path) === undefined ? [] : [[path, Buffer.from(readAll(disk, path))]]));
+}
+
+/**
+ * The same where a file may have been left as it is, so that others refer to other records: each file has all its records,
+ * every payload is somewhere, and every revisit leads to a record that holds one.
+ */
+function checkSound(disk: Disk, mode: Mode, about: string): void {
+  const inputs = [...BEFORE.keys()].map((path) => [path, contentOf(Buffer.from(readAll(disk, path)))] as const);
+  for (const [path, { records }] of inputs) expect(records, about).toEqual(contentOf(BEFORE.get(path)!).records);
+  expect(new Set(inputs.flatMap(([, { payloads }]) => payloads)), about).toEqual(ALL_PAYLOADS);
+  if (mode === "with -o") {
+    for (const [path, bytes] of BEFORE) expect(bytes.equals(readAll(disk, path)), about).toBe(true);
+    for (const [path, bytes] of outputsOf(disk)) {
+      expect(contentOf(bytes).records, about).toEqual(contentOf(BEFORE.get(path.replace("/out/", "/in/"))!).records);
+    }
+    return;
+  }
+  const present = new Set(inputs.flatMap(([, { captures }]) => captures));
+  for (const [, { references }] of inputs) for (const capture of references) expect(present, about).toContain(capture);
 }
 
 /** What has its name under the output is finished. */
@@ -169,7 +208,8 @@ async function checkResult(disk: Disk, mode: Mode): Promise<void> {
 
 /** How many disks a stop can leave; to go on from each would take minutes, so each stop takes others of them. */
 const AFTERMATHS = 24;
-const RESUMED_EACH = 2;
+const { HOLOTYPE_LONG_RUNS: long } = process.env;
+const RESUMED_EACH = long === undefined ? 2 : AFTERMATHS;
 
 describe.each(Object.keys(MODES) as Mode[])("dedup %s under a power cut at any moment", (mode) => {
   it("loses no payload, and comes to the undisturbed result when it is run again", { timeout: 120_000 }, async () => {
@@ -209,6 +249,32 @@ describe.each(Object.keys(MODES) as Mode[])("dedup %s under a power cut at any m
       await checkResult(disk, mode).catch((cause: unknown) => {
         throw new Error(`round ${round}, repeat with seed ${seed}: ${String(cause)}`, { cause });
       });
+    }
+  });
+
+  it("loses nothing where any one call fails, and says so", { timeout: 120_000 }, async () => {
+    const whole = preparedDisk();
+    await run(whole, mode);
+    const calls = whole.operations.log.length;
+    for (let failAt = 1; failAt <= calls; failAt++) {
+      const about = `call ${failAt} (${whole.operations.log[failAt - 1]})`;
+      const disk = preparedDisk({ failAt });
+      const failure = await run(disk, mode).then(
+        ({ skipped }) => skipped[0]?.error,
+        (error: unknown) => error,
+      );
+      if (failure !== undefined) expect(failure, about).toBeInstanceOf(ArchiveError);
+      for (const fate of ["keep", "drop"] as const) {
+        const found = disk.reopen({ data: fate, names: fate, seed: failAt });
+        checkSound(found, mode, about);
+        // A file that could not be opened at first makes it another job, which is refused.
+        const refusal = await run(found, mode).then(
+          () => undefined,
+          (error: unknown) => error,
+        );
+        if (refusal !== undefined) expect(refusal, about).toMatchObject({ code: "HT_EXISTS" });
+        checkSound(found, mode, `${about}, and again`);
+      }
     }
   });
 
