@@ -3,6 +3,7 @@
  * cuts the connection.
  */
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
+import type { Socket } from "node:net";
 import { ArchiveError, ERROR_TABLE } from "../base/index.ts";
 import { MediaType, toWireError } from "../store/index.ts";
 
@@ -30,6 +31,8 @@ export abstract class Exchange {
     this.url = url;
     this.headers = headers;
   }
+
+  abstract get socket(): Socket;
 
   /** Whether an answer has begun, or there is nobody any more to answer. */
   protected abstract get isTooLate(): boolean;

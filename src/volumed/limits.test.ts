@@ -158,6 +158,47 @@ describe("connections", () => {
   });
 });
 
+describe("connections that stall", () => {
+  const fill = async (url: string, count: number, text: string) => {
+    const { hostname, port } = new URL(url);
+    const sockets = Array.from({ length: count }, () => connect(Number(port), hostname));
+    for (const socket of sockets) {
+      socket.on("error", () => {});
+      socket.write(text);
+    }
+    await wait(1700);
+    return { [Symbol.dispose]: () => sockets.forEach((socket) => socket.destroy()) };
+  };
+
+  it.each([
+    ["say nothing", ""],
+    ["stop in a header", "GET /volume HTTP/1.1\r\nHost:"],
+    ["stop in a body", `PUT /blocks/${page.signature} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900\r\n\r\nx`],
+    ["stop in a stream", "POST /store HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"],
+  ])("because they %s do not keep others out", async (_, text) => {
+    await using fixture = await start({ limits: { connectionCountMax: 8 } });
+    using _stalled = await fill(fixture.server.url, 8, text);
+    expect(await fixture.put()).toMatchObject({ status: 201 });
+    // As many as there can be at all: then the first of those who come makes room for the next.
+    using _more = await fill(fixture.server.url, 100, text);
+    await expect.poll(async () => (await fixture.put().catch(() => undefined))?.status).toBe(200);
+  });
+
+  it("are not those that wait for the volume", async () => {
+    await using fixture = await start({ limits: { connectionCountMax: 2 } });
+    let go = () => {};
+    fixture.memory.describe = () =>
+      new Promise((resolve) => {
+        go = () => resolve(MemoryVolume.prototype.describe.call(fixture.memory));
+      });
+    const slow = ask(`${fixture.server.url}/volume`);
+    using _stalled = await fill(fixture.server.url, 1, "");
+    expect(await fixture.put()).toMatchObject({ status: 201 });
+    go();
+    expect(await slow).toMatchObject({ status: 200 });
+  });
+});
+
 describe("who may ask", () => {
   it("with a token, whoever has it", async () => {
     await using fixture = await start({ token: TOKEN });

@@ -1,5 +1,6 @@
 /** An exchange by `node:http`, which knows all of HTTP: streams both ways, chunks, and whatever clients there are. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { cutOff, Exchange } from "./exchange.ts";
 import { DISCARDED_SIZE_MAX } from "./limits.ts";
 import { ANSWER_GUARDS } from "./token.ts";
@@ -15,6 +16,10 @@ export class NodeExchange extends Exchange {
     this.request = request;
     this.response = response;
     for (const name in ANSWER_GUARDS) response.setHeader(name, ANSWER_GUARDS[name]!);
+  }
+
+  get socket(): Socket {
+    return this.request.socket;
   }
 
   protected get isTooLate(): boolean {

@@ -38,7 +38,7 @@ const GUARD_FIELDS = Object.entries(ANSWER_GUARDS)
 
 export class PlainConnection {
   private readonly host: PlainHost;
-  private readonly socket: Socket;
+  readonly socket: Socket;
   private readonly keptField: string;
   /** What came and was not looked at yet, or is half a head. */
   private received: Buffer = EMPTY;

@@ -1,5 +1,6 @@
 /** An exchange over a connection whose bytes are read and written here. */
 import type { OutgoingHttpHeaders } from "node:http";
+import type { Socket } from "node:net";
 import { invariant } from "../base/index.ts";
 import { cutOff, Exchange } from "./exchange.ts";
 import type { PlainConnection } from "./plain-connection.ts";
@@ -14,6 +15,10 @@ export class PlainExchange extends Exchange {
     super(method, url, headers);
     this.connection = connection;
     this.isKept = isKept;
+  }
+
+  get socket(): Socket {
+    return this.connection.socket;
   }
 
   protected get isTooLate(): boolean {

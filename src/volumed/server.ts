@@ -15,6 +15,7 @@ import {
   systemRandom,
 } from "../base/index.ts";
 import { RecordStamp, type Volume } from "../store/index.ts";
+import { Connections, isSamePeer } from "./connections.ts";
 import type { Exchange } from "./exchange.ts";
 import { SERVER_LIMITS_DEFAULT, type ServerLimits } from "./limits.ts";
 import { Log, type LogSink } from "./log.ts";
@@ -69,6 +70,7 @@ export class VolumeServer implements AsyncDisposable {
   /** For connections without TLS. */
   private readonly plain: PlainPort | undefined;
   private readonly refused = new WeakSet<Socket>();
+  private readonly connections = new Connections();
   private closing: Promise<void> | undefined;
 
   constructor(service: VolumeService, gate: Gate, clock: Clock, tls: VolumeServerOptions["tls"]) {
@@ -95,6 +97,12 @@ export class VolumeServer implements AsyncDisposable {
     this.server.prependListener(tls === undefined ? "connection" : "secureConnection", (socket: Socket) =>
       this.countConnection(socket),
     );
+    // Before the other: one that never comes to its first request takes a place too.
+    this.server.prependListener("connection", (socket: Socket) => {
+      this.makeRoom();
+      this.connections.add(socket);
+    });
+    this.server.on("drop", () => this.makeRoom());
     if (tls === undefined) {
       this.plain = new PlainPort(this.server, limits, clock, {
         take: (exchange, socket) => this.take(exchange, socket, answerPlainly),
@@ -134,13 +142,23 @@ export class VolumeServer implements AsyncDisposable {
   private countConnection(socket: Socket): void {
     const { service } = this;
     service.connections++;
-    if (service.connections > service.limits.connectionCountMax) this.refused.add(socket);
+    if (this.connections.count > service.limits.connectionCountMax) this.refused.add(socket);
     socket.on("close", () => {
       service.connections--;
       // An answer that waits behind another has no socket yet, and never hears of its end.
       for (const exchange of service.underWay) {
         if (exchange instanceof NodeExchange && exchange.request.socket === socket) this.finish(exchange);
       }
+    });
+  }
+
+  /** Whoever comes is not kept out by those who hold a connection and say nothing. */
+  private makeRoom(): void {
+    this.connections.makeRoom(this.service.limits.connectionCountMax - 1, (socket) => {
+      for (const exchange of this.service.underWay) {
+        if (exchange.isWithVolume && isSamePeer(exchange.socket, socket)) return true;
+      }
+      return false;
     });
   }
 
@@ -238,6 +256,7 @@ export class VolumeServer implements AsyncDisposable {
     const left = service.underWay.size;
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()));
     this.plain?.close();
+    this.connections.close();
     this.server.closeAllConnections();
     await closed;
     await service.volume[Symbol.asyncDispose]();

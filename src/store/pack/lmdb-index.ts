@@ -28,6 +28,8 @@ const { open } = createRequire(import.meta.url)("lmdb") as typeof Lmdb;
 const NAME = "index.lmdb";
 /** There as long as the index is open, and longer where its process was killed, perhaps by the index. */
 const IN_USE = "in-use";
+/** Of an index, with two pages that tell of the rest. */
+const LEAST_SIZE = 8192;
 /** A larger index is looked through only after such an end: it would be read for seconds. */
 const WALKED_SIZE_MAX = 32 << 20;
 const FORMAT = 3;
@@ -58,6 +60,8 @@ export class LmdbIndex implements PackIndex {
   static open(disk: Disk, folder: string): LmdbIndex {
     disk.makeFolder(folder);
     const path = join(folder, NAME);
+    // Who began it was stopped before there was anything in it.
+    if ((disk.stat(path)?.sizeBytes ?? 0) < LEAST_SIZE) disk.remove(path);
     refuseCutLmdb(disk, path, { isSynced: false, advice: INDEX_ADVICE });
     const inUse = join(folder, IN_USE);
     const wasLeftOpen = disk.stat(inUse) !== undefined;

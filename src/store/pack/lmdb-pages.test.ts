@@ -67,6 +67,10 @@ describe("the pages of an index", () => {
   });
 
   it.each<[string, () => Buffer]>([
+    ["another version", () => changedAt(29, 4)],
+    ["another size of pages", () => changedAt(51, 16)],
+    ["another magic in the second page", () => changedAt(PAGE_SIZE + 25)],
+    ["half of a first page", () => bytes.subarray(0, 100)],
     ["a root behind the end", () => changedAt(metaAt() + 96 + 42)],
     ["a last page behind the end", () => changedAt(metaAt() + 146)],
     ["a root with another number", () => changedAt(rootOf(1))],

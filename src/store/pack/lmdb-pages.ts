@@ -35,13 +35,13 @@ const PageFlag = { branch: 1, leaf: 2, overflow: 4 } as const;
 const NodeFlag = { far: 1, table: 2 } as const;
 const NO_PAGE = 0xffff_ffff_ffff_ffffn;
 
-/** Throws HT_CORRUPT with `advice`. What is no file of this layout is left to LMDB, which refuses it. */
+/** Throws HT_CORRUPT with `advice`. One that is not there, or has nothing in it, is fine. */
 export function checkLmdbPages(disk: Disk, path: string, advice: string): void {
-  if (disk.stat(path) === undefined) return;
+  if ((disk.stat(path)?.sizeBytes ?? 0) === 0) return;
   using file = disk.open(path, "read");
   const meta = readMeta(file);
-  if (meta === undefined) return;
-  new PageWalk(file, meta, advice).run();
+  if (meta !== undefined) return new PageWalk(file, meta, advice).run();
+  throw new ArchiveError("HT_CORRUPT", `${path}: damaged, no index begins like this; ${advice}`, { file: path });
 }
 
 interface Meta {
@@ -51,11 +51,12 @@ interface Meta {
   readonly tables: readonly Buffer[];
 }
 
-/** The newer of the two. */
+/** The newer of the two; absent where one is none. */
 function readMeta(file: DiskFile): Meta | undefined {
   const first = readMetaAt(file, 0);
   const second = first && readMetaAt(file, first.pageSize);
-  return second !== undefined && second.transaction > first!.transaction ? second : first;
+  if (first === undefined || second?.pageSize !== first.pageSize) return undefined;
+  return second.transaction > first.transaction ? second : first;
 }
 
 function readMetaAt(file: DiskFile, at: number): Meta | undefined {
