@@ -167,7 +167,9 @@ describe.skipIf(!present || long === undefined)(`a takedown from the whole corpu
       }
       expect(segmentRecords(nodeDisk, archive).map(nameOf).sort()).toEqual(left);
       const lines = readFileSync(join(archive, "journal.jsonl"), "utf8").split("\n").length - 1;
-      process.stdout.write(`${order}: ${left.length} records left; the journal names what was removed in ${lines} lines\n`);
+      process.stdout.write(
+        `${order}: ${left.length} records left; the journal names what was removed in ${lines} lines\n`,
+      );
     },
   );
 });
