@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { ArchiveError, type Random, systemRandom } from "../base/index.ts";
 import type { Disk } from "./disk.ts";
 import { createDurably } from "./durable-output.ts";
+import { removeLeftovers } from "./leftovers.ts";
 import { systemCode } from "./system-call.ts";
 
 const FOLDER = [".local", "state", "holotype"];
@@ -17,10 +18,9 @@ export function userKey(disk: Disk, random: Random = systemRandom): Uint8Array |
   try {
     const folder = join(homedir(), ...FOLDER);
     const path = join(folder, NAME);
-    if (disk.statLink(path) === undefined) {
-      disk.makeFolder(folder, { permissions: 0o700 });
-      writeKey(disk, path, random);
-    }
+    disk.makeFolder(folder, { permissions: 0o700 });
+    removeLeftovers(disk, folder);
+    if (disk.statLink(path) === undefined) writeKey(disk, path, random);
     return readKey(disk, path);
   } catch (error) {
     const code = systemCode(error instanceof ArchiveError ? error.cause : error);
