@@ -62,6 +62,25 @@ describe("the settings of a volume", () => {
     );
   });
 
+  it("are never half made: a folder that was not there is a volume, or still not there", async () => {
+    await everyStop(
+      (disk) => void createVolume(disk, "/a/v"),
+      (disk) => {
+        expect(isVolume(disk, "/a/v") || disk.stat("/a/v") === undefined).toBe(true);
+        if (!isVolume(disk, "/a/v")) createVolume(disk, "/a/v");
+        expect(readVolumeSettings(disk, "/a/v").layout).toBe("pack");
+      },
+    );
+  });
+
+  it("are made in a folder with what a dead process left of them", () => {
+    const disk = new ForgetfulDisk();
+    disk.makeFolder("/v");
+    writeText(disk, "/v/.volume.json.999999999-001122334455.partial", "{");
+    expect(createVolume(disk, "/v").layout).toBe("pack");
+    expect(disk.list("/v").map(({ name }) => name)).toEqual(["volume.json"]);
+  });
+
   it("that are not there, are not those of a volume", () => {
     expect(() => readVolumeSettings(new ForgetfulDisk(), "/v")).toThrow(
       expect.objectContaining({ code: "HT_NOT_FOUND" }),

@@ -1,7 +1,7 @@
 /** `volume.json`: what a volume is. Obeys docs/format/volume.md. */
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { ArchiveError, type Random, systemRandom } from "../base/index.ts";
-import { createDurably, type Disk } from "../disk/index.ts";
+import { createDurably, type Disk, partialPath, removeLeftovers, removeTree } from "../disk/index.ts";
 import { isSignatureAlgorithm, type SignatureAlgorithm } from "./signature.ts";
 import { VOLUME_STATES, type VolumeState } from "./volume.ts";
 
@@ -32,7 +32,10 @@ export function isVolume(disk: Disk, folder: string): boolean {
   return disk.stat(join(folder, NAME)) !== undefined;
 }
 
-/** Makes a volume of a folder that is empty or not there yet (HT_EXISTS). */
+/**
+ * Makes a volume of a folder that is empty or not there yet (HT_EXISTS). One that was not there appears as a volume: a folder
+ * without its settings would be taken for the place of a disk that is not mounted, for ever.
+ */
 export function createVolume(
   disk: Disk,
   folder: string,
@@ -40,19 +43,48 @@ export function createVolume(
   random: Random = systemRandom,
 ): VolumeSettings {
   const { layout = "pack", signature = "sha256", state = "writable", treeDepth = TREE_DEPTH_DEFAULT } = options;
-  const present = disk.stat(folder);
-  if (present !== undefined && (present.kind !== "folder" || disk.list(folder).some(({ name }) => name !== "lock"))) {
-    throw new ArchiveError("HT_EXISTS", `${folder}: there already, and not empty`, { file: folder });
-  }
   const settings: VolumeSettings = { id: random.uuid(), layout, signature, state, treeDepth };
-  disk.makeFolder(folder);
-  writeVolumeSettings(disk, folder, settings);
+  const present = disk.stat(folder);
+  if (present === undefined) makeFolderOf(disk, folder, settings, random);
+  else {
+    if (present.kind !== "folder" || !isAsGoodAsEmpty(disk, folder)) throw notEmpty(folder);
+    // Of two who do so at once, one is refused.
+    createDurably(disk, join(folder, NAME), (output) => output.write(formatSettings(settings)));
+  }
   return settings;
 }
 
+/** With what an attempt that was killed left behind. */
+function isAsGoodAsEmpty(disk: Disk, folder: string): boolean {
+  removeLeftovers(disk, folder);
+  return disk.list(folder).every(({ name }) => name === "lock");
+}
+
+function makeFolderOf(disk: Disk, folder: string, settings: VolumeSettings, random: Random): void {
+  const unfinished = partialPath(folder, random);
+  disk.makeFolder(unfinished);
+  try {
+    writeVolumeSettings(disk, unfinished, settings);
+    // It takes the place of an empty folder that came meanwhile, and of no other.
+    disk.rename(unfinished, folder);
+  } catch (error) {
+    removeTree(disk, unfinished);
+    throw isVolume(disk, folder) ? notEmpty(folder) : error;
+  }
+  disk.syncFolder(dirname(folder));
+}
+
+function notEmpty(folder: string): ArchiveError {
+  return new ArchiveError("HT_EXISTS", `${folder}: there already, and not empty`, { file: folder });
+}
+
 export function writeVolumeSettings(disk: Disk, folder: string, settings: VolumeSettings): void {
+  createDurably(disk, join(folder, NAME), (output) => output.write(formatSettings(settings)), { replace: true });
+}
+
+function formatSettings(settings: VolumeSettings): Buffer {
   const text = JSON.stringify({ format: FORMAT, version: VERSION, ...settings }, undefined, 2);
-  createDurably(disk, join(folder, NAME), (output) => output.write(Buffer.from(`${text}\n`)), { replace: true });
+  return Buffer.from(`${text}\n`);
 }
 
 /** Throws HT_NOT_FOUND where the folder is no volume. */

@@ -67,6 +67,7 @@ describe("the pages of an index", () => {
   });
 
   it.each<[string, () => Buffer]>([
+    ["a first page of another kind", () => changedAt(18, 8)],
     ["another version", () => changedAt(29, 4)],
     ["another size of pages", () => changedAt(51, 16)],
     ["another magic in the second page", () => changedAt(PAGE_SIZE + 25)],

@@ -31,7 +31,7 @@ const TABLE_ROOT_AT = 40;
 const FAR_VALUE_SIZE = 24;
 const DEPTH_MAX = 32;
 
-const PageFlag = { branch: 1, leaf: 2, overflow: 4 } as const;
+const PageFlag = { branch: 1, leaf: 2, overflow: 4, meta: 8 } as const;
 const NodeFlag = { far: 1, table: 2 } as const;
 const NO_PAGE = 0xffff_ffff_ffff_ffffn;
 
@@ -62,6 +62,7 @@ function readMeta(file: DiskFile): Meta | undefined {
 function readMetaAt(file: DiskFile, at: number): Meta | undefined {
   const page = Buffer.alloc(META_SIZE);
   if (file.read(page, at) < META_SIZE) return undefined;
+  if (page.readUInt16LE(FLAGS_AT) !== PageFlag.meta) return undefined;
   if (page.readUInt32LE(MAGIC_AT) !== MAGIC || page.readUInt32LE(VERSION_AT) !== VERSION) return undefined;
   const pageSize = page.readUInt32LE(PAGE_SIZE_AT);
   if (pageSize < 512 || pageSize > 1 << 16 || (pageSize & (pageSize - 1)) !== 0) return undefined;
