@@ -8,7 +8,7 @@ import type { JournalEnd } from "../catalogue/catalogue-view.ts";
 
 export interface JournalLine {
   /** The entry, without its checksum. */
-  readonly body: Buffer;
+  readonly body: () => Buffer;
   /** The end of the journal if this line were the last. */
   readonly end: JournalEnd;
   /** Where the next line begins. */
@@ -44,14 +44,20 @@ export function* readLines(file: DiskFile): Generator<JournalLine> {
   for (const { line, isWhole } of linesIn(file)) {
     next += line.length + (isWhole ? 1 : 0);
     const told = SUFFIX.exec(line.toString("latin1", Math.max(0, line.length - SUFFIX_SIZE)))?.[1];
-    const body = told === undefined ? line : Buffer.concat([line.subarray(0, -SUFFIX_SIZE), CLOSING]);
-    sum = crc32(body, sum);
+    const parts = told === undefined ? [line] : [line.subarray(0, -SUFFIX_SIZE), CLOSING];
+    for (const part of parts) sum = crc32(part, sum);
     const checksum = formatChecksum(sum);
     // Where one line has a checksum, all after it do.
     const fits = told === undefined ? !isSealed : told === checksum;
     isSealed ||= told !== undefined;
     const fault = isWhole ? (fits ? undefined : "checksum") : "cut";
-    yield { body, end: { entries: ++entries, checksum }, next, isSealed: told !== undefined, fault };
+    yield {
+      body: () => Buffer.concat(parts),
+      end: { entries: ++entries, checksum },
+      next,
+      isSealed: told !== undefined,
+      fault,
+    };
   }
 }
 

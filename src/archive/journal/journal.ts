@@ -93,7 +93,7 @@ export function* readJournal(disk: Disk, path: string, from = 0): Generator<Jour
     if (fault === "cut") return;
     if (fault !== undefined) throw damaged(path, unfitting(end));
     if (end.entries <= from) continue;
-    const entry = parseEntry(body);
+    const entry = parseEntry(body());
     if (entry === undefined) throw damaged(path, `line ${end.entries} is not one of a journal`);
     yield entry;
   }
@@ -128,7 +128,7 @@ export function mendJournal(disk: Disk, path: string, known: readonly JournalEnd
     let size = 0;
     for (const line of readLines(file)) {
       if (line.end.entries <= asked.entries) asked.check(line);
-      else if (line.fault !== undefined || (!line.isSealed && parseEntry(line.body) === undefined)) {
+      else if (line.fault !== undefined || (!line.isSealed && parseEntry(line.body()) === undefined)) {
         if (line.fault !== "cut" && known.length === 0) throw damaged(path, unfitting(line.end));
         break;
       }
