@@ -115,14 +115,16 @@ export class Indexer {
 
   /** One that was removed by an earlier version, which told its payload and another mark, or none. */
   private removedBefore(facts: RecordFacts): FoundCapture | undefined {
-    if (this.catalogue.state.journal === 0) return undefined;
+    const urlKey = archiveKey(facts.uri);
+    const isPossible = this.catalogue.hasKey(momentKey(urlKey, facts.timeMs ?? 0) + idMark(facts.id));
+    if (this.catalogue.state.journal === 0 || !isPossible) return undefined;
     const { sha256 } = facts.capture!;
     const isIt = ({ key, row }: FoundCapture) =>
       has(row, Flag.removed) &&
       isFormerMark(markIn(key)) &&
       idMarkIn(key) === idMark(facts.id) &&
       (row.claim === undefined || sha256 === undefined || row.claim === `sha256:${sha256}`);
-    return this.catalogue.at(archiveKey(facts.uri), facts.timeMs ?? 0).find(isIt);
+    return this.catalogue.at(urlKey, facts.timeMs ?? 0).find(isIt);
   }
 
   /**
