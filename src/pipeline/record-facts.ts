@@ -226,7 +226,7 @@ export function factsOf(
     inner,
     checksum: record.checksum,
     // An ARC record is what it becomes as WARC.
-    type: arc !== undefined && type === "response" && found?.isHttp === false ? "resource" : type,
+    type: arc === undefined ? type : convertedType(type, found?.isHttp === true),
     isArc: arc === undefined ? undefined : true,
     id: arc === undefined ? record.id : unbracket(arcId(name, record)),
     // As it becomes when it is converted.
@@ -280,6 +280,10 @@ function continuationOf({ headers }: WarcRecord, size: number): ContinuationFact
 function numberIn(text: string | undefined, max: number): number | undefined {
   const number = /^\d{1,16}$/.test(text?.trim() ?? "") ? Number(text) : undefined;
   return number !== undefined && number <= max ? number : undefined;
+}
+
+function convertedType(type: string, isHttp: boolean): string {
+  return type === "warcinfo" ? "metadata" : type === "response" && !isHttp ? "resource" : type;
 }
 
 interface Note {

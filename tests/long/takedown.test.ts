@@ -98,6 +98,10 @@ function tally(records: readonly PlainRecord[]): Map<string, number> {
   return names;
 }
 
+function tell(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
 /** Hosts by how many records are about them, the largest first. */
 function hostsIn(records: readonly PlainRecord[]): string[] {
   const counts = new Map<string, number>();
@@ -142,9 +146,7 @@ describe.skipIf(!present || long === undefined)(`a takedown from the whole corpu
         const seconds = ((performance.now() - started) / 1000).toFixed(1);
         const { found, missing, extra, counts } = compare(before, segmentRecords(nodeDisk, archive), sites);
         const what = sites.length === 1 ? sites[0] : `${sites.length} hosts`;
-        process.stdout.write(
-          `${what}: ${captures} captures, ${notes} other records in ${seconds} s; left: ${JSON.stringify(counts)}\n`,
-        );
+        tell(`${what}: ${captures} captures, ${notes} other records in ${seconds} s; left: ${JSON.stringify(counts)}`);
         expect({ what, found, missing, extra }).toEqual({ what, found: [], missing: [], extra: [] });
       };
       const hosts = hostsIn(segmentRecords(nodeDisk, archive));
@@ -167,9 +169,7 @@ describe.skipIf(!present || long === undefined)(`a takedown from the whole corpu
       }
       expect(segmentRecords(nodeDisk, archive).map(nameOf).sort()).toEqual(left);
       const lines = readFileSync(join(archive, "journal.jsonl"), "utf8").split("\n").length - 1;
-      process.stdout.write(
-        `${order}: ${left.length} records left; the journal names what was removed in ${lines} lines\n`,
-      );
+      tell(`${order}: ${left.length} records left; the journal names what was removed in ${lines} lines`);
     },
   );
 });

@@ -294,3 +294,26 @@ it("keeps odd records byte for byte in segments of their own", async () => {
   await add(disk, makeInput(disk, [odd[0]!, visitBytes(visit(6))]));
   expect(disk.list(SEGMENTS)).toHaveLength(2);
 });
+
+it("keeps the description of an ARC file once, though everything was made again from its WARC form", async () => {
+  const disk = new ForgetfulDisk();
+  const block = "1 0 test\nURL IP-address Archive-date Content-type Archive-length\n";
+  const lines = ["20200101000000", "-"].map(
+    (date, i) => `filedesc://${i}.arc 0.0.0.0 ${date} text/plain ${block.length}\n${block}\n`,
+  );
+  const inputs = lines.map((text, i): Input => {
+    const path = `/${i}.arc`;
+    using file = disk.open(path, "create");
+    file.write(Buffer.from(text), 0);
+    return { name: path, path, entries: [], size: text.length };
+  });
+  const add = async () => {
+    await using writer = openWriter(disk);
+    return await writer.add(inputs);
+  };
+  await add();
+  const before = recordsIn(disk);
+  await rebuild(disk);
+  expect(await add()).toMatchObject({ bytesKept: 0 });
+  expect(recordsIn(disk)).toEqual(before);
+});

@@ -145,6 +145,7 @@ export interface NoteFacts {
 }
 
 export function noteMark({ type, id, uri, timeMs, block }: NoteFacts): string {
-  const text = [type, id, timeMs, block, uri].map((each) => each ?? "").join(" ");
+  // What has no date gets the first of 1970 when it is converted.
+  const text = [type, id, timeMs ?? 0, block, uri].map((each) => each ?? "").join(" ");
   return hash("sha256", text, "binary").slice(0, NOTE_SIZE);
 }
