@@ -110,11 +110,16 @@ export interface ArcPayload {
   readonly payloadDigest: Digest;
 }
 
+/** The type that an ARC record gets. */
+export function convertedType({ type }: Pick<WarcRecord, "type">, isHttp: boolean): string {
+  return type === "warcinfo" ? "metadata" : isHttp ? "response" : "resource";
+}
+
 /** The fields for an ARC record: a response or a resource; the file's own description becomes a metadata record. */
 export function convertedFields(record: WarcRecord, context: ArcContext, payload: ArcPayload): Fields {
   const arc = record.arc!;
   const filedesc = record.type === "warcinfo";
-  const type = filedesc ? "metadata" : payload.isHttp ? "response" : "resource";
+  const type = convertedType(record, payload.isHttp);
   const mime = arcMime(arc.mime);
   const fields: Fields = [
     ["WARC-Type", type],

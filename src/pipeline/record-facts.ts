@@ -29,7 +29,7 @@ import {
   type WarcReader,
   type WarcRecord,
 } from "../warc/index.ts";
-import { arcId, arcMime, cleanUri } from "./arc-conversion.ts";
+import { arcId, arcMime, cleanUri, convertedType } from "./arc-conversion.ts";
 import { damageOf, type RecordDamage } from "./record-damage.ts";
 import { parseReplaced } from "./restore/record.ts";
 import { claimedAlgorithm, type Examination, examineRecord } from "./reversal.ts";
@@ -226,7 +226,7 @@ export function factsOf(
     inner,
     checksum: record.checksum,
     // An ARC record is what it becomes as WARC.
-    type: arc === undefined ? type : convertedType(type, found?.isHttp === true),
+    type: arc === undefined ? type : convertedType(record, found?.isHttp === true),
     isArc: arc === undefined ? undefined : true,
     id: arc === undefined ? record.id : unbracket(arcId(name, record)),
     // As it becomes when it is converted.
@@ -280,10 +280,6 @@ function continuationOf({ headers }: WarcRecord, size: number): ContinuationFact
 function numberIn(text: string | undefined, max: number): number | undefined {
   const number = /^\d{1,16}$/.test(text?.trim() ?? "") ? Number(text) : undefined;
   return number !== undefined && number <= max ? number : undefined;
-}
-
-function convertedType(type: string, isHttp: boolean): string {
-  return type === "warcinfo" ? "metadata" : type === "response" && !isHttp ? "resource" : type;
 }
 
 interface Note {
