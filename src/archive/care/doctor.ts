@@ -47,12 +47,12 @@ export async function* examineArchive(
     using archive = await Snapshot.open(disk, folder, options);
     const doctor = new Doctor(disk, folder, archive, options);
     // One part that cannot be read keeps nothing from being said of the others.
-    yield* doctor.journal();
+    yield* guarded(() => doctor.journal());
     yield* guarded(() => doctor.segments());
     yield* guarded(() => doctor.captures());
     yield* guarded(() => doctor.timeline());
-    yield* doctor.scrub(scrubbed);
-    yield* doctor.openable();
+    yield* guarded(() => doctor.scrub(scrubbed));
+    yield* guarded(() => doctor.openable());
     options.onTotals?.(readable(() => archiveTotals(archive)));
     if (!doctor.isOvertaken) return;
   }
@@ -66,7 +66,9 @@ export async function* examineArchive(
 }
 
 /** What cannot be read is a finding, where it lies. */
-function* guarded(look: () => Iterable<DoctorFinding>): Generator<DoctorFinding> {
+async function* guarded(
+  look: () => Iterable<DoctorFinding> | AsyncIterable<DoctorFinding>,
+): AsyncGenerator<DoctorFinding> {
   try {
     yield* look();
   } catch (error) {
@@ -109,11 +111,9 @@ class Doctor {
     return archivePaths(this.folder);
   }
 
-  journal(): Generator<DoctorFinding> {
-    return guarded(() => {
-      this.archive.checkJournal();
-      return [];
-    });
+  journal(): readonly DoctorFinding[] {
+    this.archive.checkJournal();
+    return [];
   }
 
   /** Every file is there, as long as it has to be, and an adopted one is what it was. */
