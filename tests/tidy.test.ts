@@ -175,6 +175,7 @@ describe("only one room", () => {
   it("prints, exits and looks at the process: cli/", () => {
     const allowed: Readonly<Record<string, string>> = {
       "src/disk/process-identity.ts": "locks name their process, and ask whether another still runs",
+      "src/disk/beacon.ts": "asks a socket in a child, the only way to wait for it",
       "src/disk/partial-name.ts": "an unfinished file names its process",
       "src/disk/leftovers.ts": "unfinished files of dead processes are removed",
     };

@@ -51,7 +51,7 @@ export async function openFolder(folder: string, args: Arguments, threads?: Cont
 /** Holds a volume without opening it, and says what it is. */
 export function lockFolder(folder: string): { readonly settings: ReturnType<typeof readVolumeSettings>; lock: Lock } {
   const settings = readVolumeSettings(nodeDisk, folder);
-  return { settings, lock: nodeDisk.lock(join(folder, "lock")) };
+  return { settings, lock: nodeDisk.lock(join(folder, "lock"), "beacon") };
 }
 
 const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12 };

@@ -55,6 +55,9 @@ export interface DiskFile extends Disposable {
   close(): void;
 }
 
+/** A lock with a `beacon` is known for dead in other containers of the machine too; there is a socket beside its file. */
+export type LockKind = "plain" | "beacon";
+
 /** Held until released or until the process ends, however it ends. */
 export interface Lock extends Disposable {
   readonly path: string;
@@ -88,5 +91,5 @@ export interface Disk {
    * Takes the lock that the file `path` stands for, or throws HT_LOCKED with the holder's pid, be it our own. Never
    * waits.
    */
-  lock(path: string): Lock;
+  lock(path: string, kind?: LockKind): Lock;
 }

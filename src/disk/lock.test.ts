@@ -58,7 +58,7 @@ function ask(child: Child, path: string): Promise<string> {
 }
 
 /** Leaves a lock file as a process of that identity would have. */
-function leaveLock(path: string, holder: Partial<ProcessIdentity>): void {
+function leaveLock(path: string, holder: Partial<ProcessIdentity & { beacon: string }>): void {
   writeText(nodeDisk, path, JSON.stringify({ ...ownProcess(), token: systemRandom.uuid(), ...holder }));
 }
 
@@ -124,6 +124,40 @@ describe("a lock", () => {
       writeText(nodeDisk, path(), text);
       expect(() => nodeDisk.lock(path())).toThrow(expect.objectContaining({ code: "HT_LOCKED" }));
     }
+  });
+
+  it("with a beacon is honoured while its holder lives in another container, and taken over after that", async () => {
+    const elsewhere = { namespace: "a container's", host: "4f0c1d", started: "1" };
+    const holder = rooms.start(`
+      import { createServer } from "node:net";
+      createServer().listen(${JSON.stringify(join(folder.path, "lock.theirs.alive"))}, () => console.log("lit"));
+    `);
+    children.push(holder);
+    expect(await holder.line()).toBe("lit");
+    leaveLock(path(), { ...elsewhere, beacon: "lock.theirs.alive" });
+    expect(() => nodeDisk.lock(path(), "beacon")).toThrow(expect.objectContaining({ code: "HT_LOCKED" }));
+    await holder.kill();
+    // What the kill left: a socket on which nobody listens.
+    expect(nodeDisk.list(folder.path).map(({ name }) => name)).toEqual(["lock", "lock.theirs.alive"]);
+    const lock = nodeDisk.lock(path(), "beacon");
+    const names = nodeDisk.list(folder.path).map(({ name }) => name);
+    expect(names).toEqual(["lock", expect.stringMatching(/^lock\.[0-9a-f-]{36}\.alive$/)]);
+    lock.release();
+    await expect.poll(() => nodeDisk.list(folder.path)).toEqual([]);
+  });
+
+  it("with a beacon that is not there, of another boot, or of another folder is honoured", () => {
+    const elsewhere = { namespace: "a container's", host: "4f0c1d" };
+    writeText(nodeDisk, join(folder.path, "lock.file.alive"), "");
+    for (const holder of [
+      { ...elsewhere, beacon: "lock.nowhere.alive" },
+      { ...elsewhere, beacon: "../lock.theirs.alive" },
+      { ...elsewhere, boot: "another", beacon: "lock.file.alive" },
+    ]) {
+      leaveLock(path(), holder);
+      expect(() => nodeDisk.lock(path(), "beacon")).toThrow(expect.objectContaining({ code: "HT_LOCKED" }));
+    }
+    expect(nodeDisk.list(folder.path).map(({ name }) => name)).toEqual(["lock", "lock.file.alive"]);
   });
 
   it("is not released over a lock that another took after ours was removed by hand", () => {

@@ -10,14 +10,16 @@
  *    means that nobody else can be replacing it: of any number of contenders exactly one wins. A contender that dies
  *    with the guard in hand leaves a dead lock, and rule 3 applies to that.
  *
- * Limits. A holder on another host (NFS) or in another container of this host cannot be seen, so its lock is honoured
- * for ever; after such a holder died, a person must remove the file. Without `/proc` a recycled pid counts as the
+ * Limits. A holder on another host (NFS) cannot be seen, so its lock is honoured for ever; after such a holder died, a
+ * person must remove the file. So is one in another container of this host, unless it has a beacon. Without `/proc` a recycled pid counts as the
  * holder. Where there are no hard links, the text arrives after the name, and a crash in between also needs a person.
  * A process killed in the instant between replacing and dropping its guard leaves the guard: one small file, never read.
  */
 import { closeSync, fdatasyncSync, openSync, readFileSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { ArchiveError, systemRandom } from "../base/index.ts";
-import type { Lock } from "./disk.ts";
+import { isBeaconLit, lightBeacon, removeBeacon } from "./beacon.ts";
+import type { Lock, LockKind } from "./disk.ts";
 import { linkUnlessThere } from "./link.ts";
 import { partialPath } from "./partial-name.ts";
 import { systemPath } from "./path-bytes.ts";
@@ -26,6 +28,8 @@ import { attempt, unlessAbsent } from "./system-call.ts";
 
 export interface Holder extends ProcessIdentity {
   readonly token: string;
+  /** The name of the holder's beacon, in the folder of the lock. */
+  readonly beacon?: string;
 }
 
 /** The steps that taking a lock is made of; each is atomic. */
@@ -55,7 +59,12 @@ function parseHolder(path: string, text: string): Holder {
 }
 
 /** Returns holding the lock, or throws HT_LOCKED. */
-export function takeLock(files: LockFiles, path: string, me: Holder, judge = stateOf): void {
+export function takeLock(
+  files: LockFiles,
+  path: string,
+  me: Holder,
+  judge: (holder: Holder) => ReturnType<typeof stateOf> = stateOf,
+): void {
   const mine = JSON.stringify(me);
   for (let round = 0; round < ROUND_COUNT_MAX; round++) {
     if (files.create(path, mine)) return;
@@ -125,13 +134,42 @@ function createInTwoSteps(path: string, text: string): boolean {
   }
 }
 
-export function lockFile(path: string): Lock {
-  const me: Holder = { ...ownProcess(), token: systemRandom.uuid() };
-  takeLock(nodeLockFiles, path, me);
+/** The path of a holder's beacon; absent where it has none. */
+function beaconOf(path: string, { beacon }: Holder): string | undefined {
+  return typeof beacon === "string" && /^[\w.-]+\.alive$/.test(beacon) ? join(dirname(path), beacon) : undefined;
+}
+
+/** The same kernel knows whether a holder lives that cannot be seen from here. */
+function stateByBeacon(holder: Holder, beacon: string | undefined): ReturnType<typeof stateOf> {
+  const state = stateOf(holder);
+  const { boot } = ownProcess();
+  if (state !== "unknown" || beacon === undefined || boot === "" || holder.boot !== boot) return state;
+  return isBeaconLit(beacon) === false ? "dead" : "unknown";
+}
+
+export function lockFile(path: string, kind: LockKind = "plain"): Lock {
+  const token = systemRandom.uuid();
+  const name = `${basename(path)}.${token}.alive`;
+  const beacon = kind === "plain" ? undefined : lightBeacon(join(dirname(path), name));
+  const me: Holder = { ...ownProcess(), token, ...(beacon === undefined ? {} : { beacon: name }) };
+  const wentOut: string[] = [];
+  try {
+    takeLock(nodeLockFiles, path, me, (holder) => {
+      const theirs = beaconOf(path, holder);
+      const state = stateByBeacon(holder, theirs);
+      if (state === "dead" && theirs !== undefined) wentOut.push(theirs);
+      return state;
+    });
+  } catch (error) {
+    beacon?.remove();
+    throw error;
+  }
+  for (const theirs of wentOut) removeBeacon(theirs);
   let held = true;
   const release = () => {
     if (!held) return;
     held = false;
+    beacon?.remove();
     // A person may have removed our file, and another process may hold its own there by now.
     if (nodeLockFiles.read(path) === JSON.stringify(me)) nodeLockFiles.remove(path);
   };

@@ -21,7 +21,7 @@ export interface OpenVolumeOptions {
  */
 export async function openVolume(disk: Disk, folder: string, options: OpenVolumeOptions): Promise<LocalVolume> {
   const settings = readVolumeSettings(disk, folder);
-  const lock = disk.lock(join(folder, "lock"));
+  const lock = disk.lock(join(folder, "lock"), "beacon");
   try {
     removeLeftovers(disk, folder);
     const volume = await openLayout(disk, folder, settings, options);

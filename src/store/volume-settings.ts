@@ -57,7 +57,7 @@ export function createVolume(
 /** With what an attempt that was killed left behind. */
 function isAsGoodAsEmpty(disk: Disk, folder: string): boolean {
   removeLeftovers(disk, folder);
-  return disk.list(folder).every(({ name }) => name === "lock");
+  return disk.list(folder).every(({ name }) => /^lock(?:\..*\.alive)?$/.test(name));
 }
 
 function makeFolderOf(disk: Disk, folder: string, settings: VolumeSettings, random: Random): void {
