@@ -11,19 +11,18 @@ const THREADS_MAX = 256;
 
 export const rebuild: Command = {
   name: "rebuild",
-  purpose: "Make catalogue and timeline of an archive anew from its segments and its journal.",
+  purpose: "Rebuild an archive's indexes from its segments and journal.",
   usage: "[--archive DIR]",
-  details: `For when they are lost or damaged; the answers are the same as before. The old ones answer until the new ones are
-complete. Interrupted, it leaves everything as it was; so it does where captures that the old ones know are not in the
-segments any more, which may be damaged, cut short or gone. Records that have rotted, and adopted files that changed, are
-named.`,
+  details: `For when they are lost or damaged; the answers are the same as before. The old indexes answer until the new ones
+are complete. If it is interrupted, or captures that the old indexes know are missing from the segments, everything
+stays as it was. Records that have rotted, and adopted files that changed, are named.`,
   options: {
     ...ARCHIVE_OPTION,
     "accept-loss": { type: "boolean", help: "go on without captures that are not in the segments any more" },
     threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core)" },
   },
   exits:
-    "3 adopted files could not be read · 4 records or adopted files are damaged · 20 no archive · 21 another writer is there · 23 captures would be lost",
+    "3 adopted files unreadable · 4 damage found · 20 no archive · 21 another process is writing · 23 captures would be lost",
   examples: [
     "holotype add samples --archive /tmp/cabinet",
     "holotype rebuild --archive /tmp/cabinet && holotype stats --archive /tmp/cabinet",
@@ -55,7 +54,7 @@ named.`,
       line.clear();
       const told = { archive: folder, captures, contents, skipped, damaged };
       const counts = `${formatCount(captures, "capture")} of ${formatCount(contents, "content")}`;
-      writeStandardOutput(json ? `${JSON.stringify(told)}\n` : `${folder}: made anew, ${counts}\n`);
+      writeStandardOutput(json ? `${JSON.stringify(told)}\n` : `${folder}: rebuilt, ${counts}\n`);
     } catch (error) {
       line.clear();
       // What is wrong was named: the verdict is that of a check.

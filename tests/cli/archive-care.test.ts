@@ -189,7 +189,7 @@ describe("holotype rebuild", () => {
     const { exit, out } = run(archive, "rebuild");
     expect({ exit, out }).toEqual({
       exit: 0,
-      out: expect.stringMatching(/: made anew, 123 captures of \d+ contents\n$/),
+      out: expect.stringMatching(/: rebuilt, 123 captures of \d+ contents\n$/),
     });
     expect(answers(archive)).toEqual(before);
     expect(run(archive, "doctor", "--scrub").out).toMatch(SOUND);

@@ -1,7 +1,16 @@
 /** What was removed, and what stayed beside it, is told apart when everything is made anew, in whatever order it comes. */
 import { expect, it } from "vitest";
 import { digestOf, formatDigest } from "../../base/index.ts";
-import { diagnose, makeInput, openReader, openWriter, rebuild, visitBytes } from "../../testing/archive-fixture.ts";
+import {
+  diagnose,
+  FOLDER,
+  makeInput,
+  openReader,
+  openWriter,
+  rebuild,
+  type Visit,
+  visitBytes,
+} from "../../testing/archive-fixture.ts";
 import { capturesOf, historyOf, listOf, payloadsOf } from "../../testing/asked-archive.ts";
 import { captureBytes, idOf, noise, requestBytes, revisitBytes } from "../../testing/capture-text.ts";
 import { ForgetfulDisk } from "../../testing/forgetful-disk.ts";
@@ -318,3 +327,31 @@ async function answers(disk: ForgetfulDisk): Promise<unknown> {
     counts: await archive.counts(),
   };
 }
+
+it("takes a removal that only the journal knows for what it is, and refuses nothing", async () => {
+  const disk = new ForgetfulDisk();
+  const visits = [1, 2].map(
+    (day): Visit => ({ uri: "http://a.example/", timeMs: Date.UTC(2020, 0, day), payload: noise(`${day}`, 500) }),
+  );
+  {
+    await using writer = openWriter(disk);
+    await writer.add([makeInput(disk, visits.map(visitBytes))]);
+  }
+  const before = disk.reopen({ data: "keep", names: "keep", seed: 0 });
+  {
+    await using writer = openWriter(disk);
+    await writer.remove({ url: "http://a.example/", toMs: visits[0]!.timeMs }, { reason: "a test" });
+  }
+  // The power went when journal and settings were durable, and nothing else.
+  for (const name of ["journal.jsonl", "archive.json"]) {
+    const path = `${FOLDER}/${name}`;
+    using from = disk.open(path, "read");
+    const bytes = Buffer.alloc(from.size());
+    from.read(bytes, 0);
+    using to = before.open(path, "replace");
+    to.write(bytes, 0);
+  }
+  await rebuild(before);
+  await using archive = await openReader(before);
+  expect((await capturesOf(archive, "http://a.example/")).map(({ timeMs }) => timeMs)).toEqual([visits[1]!.timeMs]);
+});

@@ -12,6 +12,7 @@ import { archiveKey } from "../catalogue/capture-key.ts";
 import { Flag, has } from "../catalogue/capture-row.ts";
 import { ArchiveCore, type WriterOptions } from "../core/archive-core.ts";
 import type { SegmentEntry } from "../entering/segment-entry.ts";
+import { readJournal } from "../journal/journal.ts";
 import { loadForInputs } from "../segments/load-zstd.ts";
 import {
   adoptedInput,
@@ -85,7 +86,9 @@ class Rebuild {
     const { known } = core;
     if (known === undefined) return;
     // Without an adopted file fewer are to be expected, and that was told.
-    const fewer = isAdoptedMissing ? 0 : known.captures - core.catalogue.state.captures;
+    const fewer = isAdoptedMissing
+      ? 0
+      : known.captures - this.countRemoved(known.journal) - core.catalogue.state.captures;
     const lost = Math.max(fewer, readable(() => this.countLost()) ?? 0);
     const shorter = [...known.ends].flatMap(([number, end]) => this.tellShorter(number, end));
     if (lost <= 0 && shorter.length === 0) return;
@@ -97,6 +100,15 @@ class Rebuild {
     });
   }
 
+  /** Captures that were removed by entries of the journal after these. */
+  private countRemoved(entries: number): number {
+    const { disk, paths } = this.core;
+    let count = 0;
+    for (const entry of readJournal(disk, paths.journal, entries))
+      if (entry.kind === "remove") count += entry.captures.length;
+    return count;
+  }
+
   /** Captures that the old catalogue has in damaged places, and the new one not at all. */
   private countLost(): number {
     const { catalogue: now, known } = this.core;
@@ -105,8 +117,7 @@ class Rebuild {
     for (const { key, row } of known?.catalogue?.allCaptures() ?? []) {
       const { segment, offset } = row.place;
       if (!this.damaged.has(`${segment} ${offset}`) && !this.changed.has(segment)) continue;
-      const found = now.capture(key);
-      if (found === undefined || has(found, Flag.removed)) lost++;
+      if (now.capture(key) === undefined) lost++;
     }
     return lost;
   }

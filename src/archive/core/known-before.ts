@@ -8,6 +8,8 @@ import { type ArchivePaths, lastCatalogue } from "../segments/archive-folder.ts"
 /** To be closed. */
 export interface KnownBefore extends Disposable {
   readonly captures: number;
+  /** How many entries of the journal are in it. */
+  readonly journal: number;
   /** How far the journal has to reach. */
   readonly journalEnds: readonly JournalEnd[];
   /** How long each segment of our own was, by its number. */
@@ -39,10 +41,11 @@ export function knownBefore(disk: Disk, paths: ArchivePaths): KnownBefore | unde
 function knownIn(store: OrderedStore): KnownBefore | undefined {
   const view = new CatalogueView(store.view());
   view.refuseNewer();
-  const { captures, unfinished } = view.state;
+  const { captures, journal, unfinished } = view.state;
   if (unfinished > 0) return undefined;
   const ends = new Map<number, number>();
   for (const { number, row } of view.segments()) if (row.adopted === undefined) ends.set(number, row.end);
   const catalogue = view.isCurrent ? view : undefined;
-  return { captures, journalEnds: view.journalEnds, ends, catalogue, [Symbol.dispose]: () => store[Symbol.dispose]() };
+  const { journalEnds } = view;
+  return { captures, journal, journalEnds, ends, catalogue, [Symbol.dispose]: () => store[Symbol.dispose]() };
 }
