@@ -19,6 +19,7 @@ import {
   DIGEST_HALF,
   Flag,
   has,
+  isSamePlace,
   type Payload,
   type RecordPlace,
 } from "../catalogue/capture-row.ts";
@@ -241,7 +242,8 @@ export class Intake implements Disposable {
       this.counts.removed++;
       return { kind: "passed", notes: "removed" };
     }
-    if (this.core.indexer.isKnown(facts, found)) {
+    const isKnown = this.core.indexer.isKnown(facts, found);
+    if (isKnown) {
       const { isSound, notes } = this.readStored(same!.row);
       if (isSound) {
         this.counts.known++;
@@ -250,7 +252,7 @@ export class Intake implements Disposable {
     }
     if (same === undefined && isTwice)
       this.warn(facts, "HT_FIELD_INVALID", `${facts.id} is there already with another content; both are kept`);
-    return this.findOriginal(facts);
+    return this.findOriginal(facts, isKnown ? same!.row.place : undefined);
   }
 
   /** What lies in the archive of a capture and beside it, by reading it. */
@@ -294,7 +296,8 @@ export class Intake implements Disposable {
     this.core.onWarning({ code, message, file: this.source!.input.name, offset });
   }
 
-  private findOriginal(facts: RecordFacts): Fate {
+  /** `broken` is where the archive has the record of its capture, and cannot read it. */
+  private findOriginal(facts: RecordFacts, broken: RecordPlace | undefined): Fate {
     const { sha256, framing = "plain", payloadSize, truncated, short, segmented, mime, status } = facts.capture!;
     // What a 304 carries is not what its URL held.
     if (sha256 === undefined || status === 304) return KEPT;
@@ -305,7 +308,9 @@ export class Intake implements Disposable {
       if (this.core.catalogue.anyOriginal(digest.subarray(0, DIGEST_HALF)) === undefined) this.counts.contents++;
       return KEPT;
     }
-    if (!row.isReferable || !row.digestRest.equals(digest.subarray(DIGEST_HALF))) return KEPT;
+    if (!row.digestRest.equals(digest.subarray(DIGEST_HALF))) return KEPT;
+    if (broken !== undefined && isSamePlace(row.place, broken)) return HEALING;
+    if (!row.isReferable) return KEPT;
     const original = this.options.references.of(row.place, digest);
     if (original === undefined) return HEALING;
     const replaced = this.replacedBy(facts);
@@ -342,6 +347,8 @@ export class Intake implements Disposable {
   /** A record that is no capture: what it belongs to decides, as soon as that is known. */
   private takeNote(facts: RecordFacts): void {
     const { last, passed } = this;
+    // One that tells a source, as other archives have them, must not be taken for one of ours: it stands by itself.
+    if (sourceNumberOf(facts.uri) !== undefined) return this.keepNote(facts);
     if (passed !== undefined && belongsTo(facts, passed.facts)) {
       this.keepMissing(facts, passed.notes);
       return;
@@ -361,8 +368,6 @@ export class Intake implements Disposable {
       last.end += place.length;
       return;
     }
-    // One that tells a source, as other archives have them, must not be taken for one of ours.
-    if (sourceNumberOf(facts.uri) !== undefined) return this.keepNote(facts);
     this.held.push(facts);
     if (this.held.length > HELD_MAX) this.keepNote(this.held.shift()!);
   }

@@ -8,7 +8,7 @@
  */
 import { hostOf } from "../../url/index.ts";
 import { urlKeyOf } from "../catalogue/capture-key.ts";
-import { DIGEST_HALF, isHolder, type RecordPlace } from "../catalogue/capture-row.ts";
+import { DIGEST_HALF, isHolder, isSamePlace } from "../catalogue/capture-row.ts";
 import type { CatalogueView, FoundCapture } from "../catalogue/catalogue-view.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -148,8 +148,4 @@ function count(catalogue: CatalogueView, { row }: FoundCapture, figures: Figures
   figures.bytesKept += payload.size;
   const half = payload.sha256.subarray(0, DIGEST_HALF);
   if (isSamePlace(row.place, catalogue.anyOriginal(half)?.place)) figures.contents++;
-}
-
-function isSamePlace(one: RecordPlace, other: RecordPlace | undefined): boolean {
-  return one.segment === other?.segment && one.offset === other.offset && one.inner === other.inner;
 }

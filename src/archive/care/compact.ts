@@ -7,12 +7,12 @@
 import { derivedId, type RecordFacts } from "../../pipeline/index.ts";
 import { type ByteSink, unbracket } from "../../warc/index.ts";
 import { noteMark } from "../catalogue/capture-key.ts";
-import { DIGEST_HALF, type Payload, type RecordPlace } from "../catalogue/capture-row.ts";
+import { DIGEST_HALF, isSamePlace, type Payload, type RecordPlace } from "../catalogue/capture-row.ts";
 import { FRAMINGS } from "../catalogue/catalogue-keys.ts";
 import type { ArchiveCore } from "../core/archive-core.ts";
 import { isOddSegment, listSegments, segmentPath } from "../segments/segments.ts";
 import { sourceIn, sourceNumberOf, tellsPlaced } from "../segments/source-record.ts";
-import { enterContinuations, Heirs, isSamePlace } from "./heirs.ts";
+import { enterContinuations, Heirs } from "./heirs.ts";
 import { type Judged, SegmentJudge } from "./segment-judge.ts";
 
 export interface CompactOptions {

@@ -30,6 +30,7 @@ import {
   Flag,
   has,
   isHolder,
+  isSamePlace,
   type OriginalRow,
   type RecordPlace,
 } from "../catalogue/capture-row.ts";
@@ -86,7 +87,7 @@ export class Heirs {
       if (isSamePlace(row.place, original!.place)) heir = row.place;
       else if (row.kind === "replaced") heir = this.promote(found, framing, original!, () => (isStuck = true));
       else {
-        const own = this.ownRecord(found, framing);
+        const own = this.ownRecord(found, framing, () => (isStuck = true));
         if (own === true) heir = row.place;
         else if (own === false) lesser ??= row.place;
       }
@@ -129,8 +130,10 @@ export class Heirs {
   }
 
   /** Whether others may refer to the record of a capture; absent where it does not hold its payload in this framing. */
-  private ownRecord({ row }: FoundCapture, framing: Framing): boolean | undefined {
+  private ownRecord({ row }: FoundCapture, framing: Framing, onStuck: () => void): boolean | undefined {
     const facts = readable(() => this.core.shelf.read(row.place, (record) => factsOf(record, "", () => {})));
+    // Of one that cannot be read nobody knows its framing.
+    if (facts === undefined) onStuck();
     const isHeir = facts?.capture !== undefined && (facts.capture.framing ?? "plain") === framing;
     return isHeir ? mayBeReferredTo(facts) : undefined;
   }
@@ -298,10 +301,6 @@ function kindOf({ replaced }: OwnRevisit): CaptureKind {
 
 function framingOf({ replaced }: OwnRevisit): Framing {
   return replaced.chunks === undefined ? "plain" : "chunked";
-}
-
-export function isSamePlace(one: RecordPlace, other: RecordPlace): boolean {
-  return one.segment === other.segment && one.offset === other.offset && one.inner === other.inner;
 }
 
 function inOrder(one: FoundCapture, other: FoundCapture): number {

@@ -7,14 +7,22 @@ import { ArchiveError } from "../../base/index.ts";
 import { factsOf, type RecordFacts, readFacts } from "../../pipeline/index.ts";
 import { WarcReader } from "../../warc/index.ts";
 import { archiveKey, noteMark } from "../catalogue/capture-key.ts";
-import { type CaptureRow, Flag, halfOf, has, type Payload, type RecordPlace } from "../catalogue/capture-row.ts";
+import {
+  type CaptureRow,
+  Flag,
+  halfOf,
+  has,
+  isSamePlace,
+  type Payload,
+  type RecordPlace,
+} from "../catalogue/capture-row.ts";
 import type { FoundCapture } from "../catalogue/catalogue-view.ts";
 import type { ArchiveCore } from "../core/archive-core.ts";
 import { livingOf, standsBeside } from "../entering/removed-notes.ts";
 import { HELD_MAX } from "../entering/segment-entry.ts";
 import { belongsTo } from "../segments/companions.ts";
 import { openArchive, readable, segmentInput, segmentPath } from "../segments/segments.ts";
-import { type Heirs, isSamePlace } from "./heirs.ts";
+import type { Heirs } from "./heirs.ts";
 
 /** Some bytes of a segment, most often a record, and what of the catalogue leads to them. */
 export interface Judged {
@@ -124,7 +132,8 @@ export class SegmentJudge {
       end += facts.length;
       if (facts.capture !== undefined) {
         last = this.judgeCapture(number, facts);
-        use({ ...last, follows: release(last) && last.isAlive });
+        const isCarriedWith = last.original === undefined && last.elsewhere === undefined;
+        use({ ...last, follows: release(last) && last.isAlive && isCarriedWith });
       } else if (last !== undefined && held.length === 0 && belongsTo(facts, last.facts)) {
         use(this.judgeBeside(number, facts, last, last.isAlive));
       } else {
@@ -180,9 +189,9 @@ export class SegmentJudge {
   }
 
   private judgeApart(number: number, note: RecordFacts): Judged {
-    const { catalogue } = this.core;
+    const { catalogue, indexer } = this.core;
     const mark = noteMark(note);
-    const isAlive = !catalogue.isRemovedNote(mark) && !this.isTwice(number, note);
+    const isAlive = !catalogue.isRemovedNote(mark) && !indexer.isOfRemoved(note) && !this.isTwice(number, note);
     return { ...NONE, ...spanOf(note), isAlive, note, isApart: true };
   }
 

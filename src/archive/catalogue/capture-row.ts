@@ -118,6 +118,10 @@ export interface OriginalRow {
   readonly isHeld: boolean;
 }
 
+export function isSamePlace(one: RecordPlace, other: RecordPlace | undefined): boolean {
+  return one.segment === other?.segment && one.offset === other.offset && one.inner === other.inner;
+}
+
 export const NO_PLACE: RecordPlace = { segment: 0, offset: 0, length: 0, inner: 0 };
 export const DIGEST_HALF = 16;
 const SHA256_SIZE = 32;

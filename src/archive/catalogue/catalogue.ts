@@ -179,6 +179,11 @@ export class Catalogue extends CatalogueView {
     this.put(continuationKey(origin, row.number, mark), encodeContinuation(row));
   }
 
+  continuation(origin: string, number: number, mark: string): ContinuationRow | undefined {
+    const value = this.view.get(continuationKey(origin, number, mark));
+    return value && decodeContinuation(value);
+  }
+
   /** It does not lie in this place any more. */
   dropContinuation(origin: string, number: number, mark: string, { segment, offset }: NotePlace): void {
     const key = continuationKey(origin, number, mark);

@@ -93,6 +93,7 @@ export class Commits implements Disposable {
       for (const position of positions)
         if (position !== undefined) catalogue.putSegment(position.number, { end: position.end });
       this.committed = positions;
+      segment.tellAgain();
       catalogue.commit(this.timeline.commitAlone().generation);
       // Not before: until the catalogue names the new commit, readers need the one that it has named so far.
       const { isChanged, generation } = this.timeline.compactWhereWorth();

@@ -67,6 +67,8 @@ function isGone({ key, row }: FoundCapture, going: ReadonlySet<CaptureKey> | und
 function groupsOf(catalogue: CatalogueView, note: Note): FoundCapture[][] {
   const named = namedBy(catalogue, note);
   if (named.size > 0) return [...named.values()];
+  // It belongs to what it names, which may come yet.
+  if ((note.with?.length ?? 0) > 0) return [];
   const nearest = nearestOf(catalogue, note);
   return nearest.length > 0 ? [nearest] : [];
 }

@@ -77,7 +77,7 @@ export class SegmentEntry {
   private takeNote(facts: RecordFacts): void {
     if (sourceNumberOf(facts.uri) !== undefined && this.takeSource(facts)) return;
     const { last } = this;
-    this.indexer.enterContinuation(facts, this.placeOf(facts));
+    if (!this.isContinuedElsewhere(facts)) this.indexer.enterContinuation(facts, this.placeOf(facts));
     if (last !== undefined && last.end === facts.offset && belongsTo(facts, last.named)) {
       const length = facts.length ?? 0;
       this.indexer.extend(last.key, length, requestFor(last.named, facts));
@@ -87,6 +87,16 @@ export class SegmentEntry {
     }
     this.held.push(facts);
     if (this.held.length > HELD_MAX) this.enterNote(this.held.shift()!);
+  }
+
+  /** A crash may have left it twice: the first one counts, as for all notes. */
+  private isContinuedElsewhere(facts: RecordFacts): boolean {
+    const { origin, number } = facts.continuation ?? {};
+    if (origin === undefined) return false;
+    const place = this.catalogue.continuation(origin, number!, noteMark(facts))?.place;
+    if (place === undefined || place.segment === this.segment) return false;
+    const row = this.catalogue.segment(place.segment);
+    return row !== undefined && row.adopted === undefined;
   }
 
   private placeOf({ offset, length = 0, inner = 0 }: RecordFacts): RecordPlace {

@@ -157,6 +157,11 @@ export class ActiveSegment implements Disposable {
     this.source = { number, row };
   }
 
+  /** Says once more where the records come from, before the next ones: what a crash leaves is read from there on. */
+  tellAgain(): void {
+    for (const lane of this.lanes) lane.told = undefined;
+  }
+
   /** Whether this is where the next record of its segment goes. */
   isEnd(number: number, end: number): boolean {
     return this.positions.some((position) => position?.number === number && position.end === end);

@@ -2,7 +2,7 @@
 import type { RecordFacts } from "../../pipeline/index.ts";
 
 /** What records name each other by. */
-export type Named = Pick<RecordFacts, "id" | "with" | "uri" | "timeMs">;
+export type Named = Pick<RecordFacts, "id" | "with" | "uri" | "timeMs"> & Partial<Pick<RecordFacts, "type">>;
 
 /** Records of one visit that do not name each other are written about the same time. */
 export const NEAR_MS = 60_000;
@@ -20,5 +20,8 @@ export function isNamedWith(note: Named, capture: Named): boolean {
 export function belongsTo(note: Named, capture: Named): boolean {
   if (isNamedWith(note, capture)) return true;
   if (note.with !== undefined || capture.with !== undefined || note.uri === undefined) return false;
-  return note.uri === capture.uri && Math.abs((note.timeMs ?? 0) - (capture.timeMs ?? 0)) <= NEAR_MS;
+  const laterMs = (note.timeMs ?? 0) - (capture.timeMs ?? 0);
+  // A request that was sent after the answer had come is one for another answer.
+  if (note.type === "request" && laterMs > 0) return false;
+  return note.uri === capture.uri && Math.abs(laterMs) <= NEAR_MS;
 }
