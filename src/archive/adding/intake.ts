@@ -26,7 +26,7 @@ import {
 import { FRAMINGS } from "../catalogue/catalogue-keys.ts";
 import type { ArchiveCore } from "../core/archive-core.ts";
 import type { FoundSame } from "../entering/indexer.ts";
-import { kindOf } from "../entering/own-row.ts";
+import { isAsEntered, kindOf } from "../entering/own-row.ts";
 import { joinRequests, requestFor } from "../entering/requests.ts";
 import { HELD_MAX } from "../entering/segment-entry.ts";
 import { belongsTo } from "../segments/companions.ts";
@@ -270,15 +270,9 @@ export class Intake implements Disposable {
   }
 
   /** Whether what was read is what the catalogue has of a capture; for one that became a revisit, whether its original is. */
-  private isWhole(row: CaptureRow, { sha256 }: CaptureFacts): boolean {
+  private isWhole(row: CaptureRow, capture: CaptureFacts): boolean {
     const { kind, payload } = row;
-    if (kind === "revisit") return sha256 === undefined;
-    if (kind === "replaced") return sha256 === undefined && payload !== undefined && this.isHeld(payload);
-    // A segmented capture is more than its record.
-    return (
-      sha256 !== undefined &&
-      (has(row, Flag.notModified | Flag.segmented) || payload?.sha256.toString("hex") === sha256)
-    );
+    return isAsEntered(row, capture) && (kind !== "replaced" || (payload !== undefined && this.isHeld(payload)));
   }
 
   private isHeld({ sha256, size }: Payload): boolean {
@@ -383,7 +377,7 @@ export class Intake implements Disposable {
 
   /** Whether a record is there by itself, or was removed and stays away. */
   private isKnownNote(note: RecordFacts): boolean {
-    return this.core.catalogue.hasNote(noteMark(note)) && !this.isReadmitted(note);
+    return this.core.indexer.hasApart(note) && !this.isReadmitted(note);
   }
 
   private isReadmitted(note: RecordFacts): boolean {

@@ -238,8 +238,11 @@ export class Indexer {
     const isFound = (uri !== undefined || ids.length > 0) && sourceNumberOf(uri) === undefined;
     // A crash may have left it twice: the first one counts, but for one that lies in a file of others.
     const isThere = there !== undefined && (there.place.segment !== segment || there.place.offset !== offset);
-    if (isThere && isOwn(there.place.segment)) catalogue.markLoose(segment);
-    else if (isFound) catalogue.putApart(mark, { place: { segment, offset }, id, uri, date, timeMs, with: ids });
+    if (isThere && isOwn(there.place.segment) && this.isReadable(there.place, mark)) catalogue.markLoose(segment);
+    else if (isFound) {
+      if (isThere) catalogue.markLoose(there.place.segment);
+      catalogue.putApart(mark, { place: { segment, offset }, id, uri, date, timeMs, with: ids });
+    }
     catalogue.addNote(mark, note.type);
     this.enterRequest(note);
   }
@@ -251,9 +254,23 @@ export class Indexer {
 
   /** Whether the archive has a record that is not a capture, or had it until it was removed. */
   hasNote(note: RecordFacts): boolean {
-    if (this.catalogue.hasNote(noteMark(note))) return true;
+    if (this.hasApart(note)) return true;
     // It may stand beside its capture here, though it did not where it comes from.
     return livingOf(this.catalogue, note).some(({ row }) => standsBeside(this.shelf, note, row));
+  }
+
+  /** The same for one that stands by itself: one that cannot be read any more is not there. */
+  hasApart(note: RecordFacts): boolean {
+    const mark = noteMark(note);
+    if (!this.catalogue.hasNote(mark)) return false;
+    const place = this.catalogue.isRemovedNote(mark) ? undefined : this.catalogue.apart(mark, note.uri)?.place;
+    return place === undefined || this.isReadable(place, mark);
+  }
+
+  private isReadable({ segment, offset }: NotePlace, mark: string): boolean {
+    const place = { segment, offset, length: 0, inner: 0 };
+    const found = readable(() => this.shelf.read(place, (record) => noteMark(factsOf(record, "", () => {}))));
+    return found === mark;
   }
 
   private enterRequest(note: RecordFacts): void {

@@ -102,6 +102,14 @@ function isOddDate(timeMs = 0, addedMs: number): boolean {
   return timeMs !== 0 && (timeMs < EARLIEST_MS || timeMs > addedMs + DAY_MS);
 }
 
+/** Whether what was read of a record is what the catalogue has of its capture. */
+export function isAsEntered({ kind, flags, payload }: CaptureRow, { sha256 }: CaptureFacts): boolean {
+  if (kind === "revisit" || kind === "replaced") return sha256 === undefined;
+  // What a 304 confirms is not in its record, and a segmented capture is more than its record.
+  const isOther = (flags & (Flag.notModified | Flag.segmented)) !== 0;
+  return sha256 !== undefined && (isOther || payload?.sha256.toString("hex") === sha256);
+}
+
 /** What a record is a capture as, that was not made a revisit here. */
 export function kindOf({ type, capture }: RecordFacts): CaptureKind {
   return capture!.isOurs === true ? "replaced" : (type as "response" | "resource" | "revisit");

@@ -2,16 +2,16 @@
  * Enters the records of a segment that lies there already: what a crash left unentered, an adopted file, or all of them
  * when everything is made anew. Records that stand right around a capture and belong to it are noted with it.
  */
-import type { RecordFacts } from "../../pipeline/index.ts";
+import { factsOf, type RecordFacts } from "../../pipeline/index.ts";
 import { type CaptureKey, noteMark } from "../catalogue/capture-key.ts";
 import { type CaptureRow, Flag, halfOf, has, type RecordPlace } from "../catalogue/capture-row.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { ArchiveSettings } from "../segments/archive-folder.ts";
 import { belongsTo } from "../segments/companions.ts";
-import type { RecordShelf } from "../segments/segments.ts";
+import { type RecordShelf, readable } from "../segments/segments.ts";
 import { sourceIn, sourceNumberOf, tellsPlaced } from "../segments/source-record.ts";
 import { type Indexer } from "./indexer.ts";
-import { kindOf } from "./own-row.ts";
+import { isAsEntered, kindOf } from "./own-row.ts";
 import { joinRequests, requestFor } from "./requests.ts";
 
 export interface EntryCounts {
@@ -132,16 +132,27 @@ export class SegmentEntry {
     const { offset, length = 0 } = facts;
     const place = this.placeOf(facts);
     const found = this.indexer.find(facts);
+    const isKnown = this.indexer.isKnown(facts, found);
+    const heals = isKnown && this.isRotten(found.same!.row);
     if (found.same !== undefined && has(found.same.row, Flag.removed)) this.takeRemoved(facts, place, found.same.row);
-    else if (this.indexer.isKnown(facts, found)) this.takeKnown(beside);
+    else if (isKnown && !heals) this.takeKnown(beside);
     else {
       const request = beside.map((note) => requestFor(facts, note)).reduce(joinRequests, undefined);
       const entered = { kind: kindOf(facts), place, before, source: this.source, request };
-      const key = this.indexer.enter(facts, entered, found);
+      const key = this.indexer.enter(facts, entered, found, heals);
       for (const note of beside) this.indexer.enterBeside(note, facts);
       this.last = { named: facts, key, end: offset + length };
       this.counts.captures++;
     }
+  }
+
+  /** Of two copies of our own, as a killed `add` may leave them that came to heal the first, only one may be readable. */
+  private isRotten(row: CaptureRow): boolean {
+    const { catalogue, shelf, segment } = this;
+    const isOwn = (number: number) => catalogue.segment(number)?.adopted === undefined;
+    if (!isOwn(segment) || !isOwn(row.place.segment)) return false;
+    const facts = readable(() => shelf.read(row.place, (record) => factsOf(record, "", () => {})));
+    return facts?.capture === undefined || !isAsEntered(row, facts.capture);
   }
 
   private takeRemoved(facts: RecordFacts, place: RecordPlace, row: CaptureRow): void {
