@@ -21,8 +21,7 @@ stays as it was. Records that have rotted, and adopted files that changed, are n
     "accept-loss": { type: "boolean", help: "go on without captures that are not in the segments any more" },
     threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core)" },
   },
-  exits:
-    "3 files unreadable · 4 damage · 20 no archive · 21 another process is writing · 23 captures would be lost",
+  exits: "3 files unreadable · 4 damage · 20 no archive · 21 another process is writing · 23 captures would be lost",
   examples: [
     "holotype add samples --archive /tmp/cabinet",
     "holotype rebuild --archive /tmp/cabinet && holotype stats --archive /tmp/cabinet",
