@@ -124,6 +124,8 @@ class Rebuild {
 
   private tellDamage(number: number, { offset, uri }: RecordFacts, file: string, what: string): void {
     this.damaged.add(`${number} ${offset}`);
+    // What was removed may be among it.
+    this.core.catalogue.markLoose(number);
     const message = `${file}:${offset}: ${what}${uri === "" ? "" : `; it is a record of ${uri}`}`;
     this.options.onDamage?.(new ArchiveError("HT_CORRUPT", message, { file, offset }));
   }

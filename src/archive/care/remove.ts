@@ -290,7 +290,7 @@ class Removal {
       mark: Buffer.from(markIn(key), "latin1").toString("hex"),
       visit: factsLeft(row),
       ...(half !== undefined && last.has(half) ? { isLast: true } : {}),
-      ...(head === undefined ? { place: { segment, offset, length, before, after } } : {}),
+      place: { segment, offset, length, before, after },
     };
   }
 }

@@ -39,7 +39,7 @@ export interface RemovedCapture {
   readonly visit?: RemovedFacts | undefined;
   /** No capture has the payload any more. */
   readonly isLast?: boolean | undefined;
-  /** Where its record lies, if that could not be read when it was removed: what cannot be read cannot be recognised. */
+  /** Where its record lay when it was removed: one that cannot be read any more cannot be recognised otherwise. */
   readonly place?: RemovedPlace | undefined;
 }
 
