@@ -35,6 +35,7 @@ export const ERROR_TABLE = {
   HT_TOO_LARGE: error(2, 413, "Something is larger than it may be here."),
   HT_CUT_OFF: error(23, 400, "A stream ended before all that it promised had come."),
   HT_FORBIDDEN: error(2, 401, "The server asks for a token, and got none or another."),
+  HT_BLOCKED: error(2, 451, "Access rules keep it from being shown."),
   HT_BUSY: error(25, 503, "The server has as much to do as it may, or is going down; try again later."),
   HT_INTERRUPTED: error(130, 503, "The work was interrupted; what was finished stays."),
   HT_EXISTS: error(2, 409, "The output is there already and was not asked to be replaced."),
@@ -75,6 +76,7 @@ export const ERROR_TABLE = {
   HT_DIGEST_EMPTY: note(
     "A revisit has the digest of an empty block in its header, as wget writes it, but has a block.",
   ),
+  HT_DIGEST_SEGMENTED: note("The payload of a record lies in several records; its digest was not verified."),
   HT_HTTP_NOT_CHUNKED: note("The HTTP header says chunked, but the stored body is not; it was taken as it is."),
   HT_HTTP_UNTERMINATED: note("The HTTP header in a record is not followed by a blank line; there is no body."),
   HT_RECORD_SEPARATOR: note("A record is not followed by exactly two line ends."),

@@ -1,3 +1,4 @@
+export * from "./bloom-filter.ts";
 export * from "./clock.ts";
 export * from "./digest.ts";
 export * from "./errors.ts";

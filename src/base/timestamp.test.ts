@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { formatIso, formatTimestamp, parseIso, parseTime, parseTimestamp } from "./timestamp.ts";
+import { formatIso, formatTimestamp, parseHttpDate, parseIso, parseTime, parseTimestamp } from "./timestamp.ts";
 
 const iso = (time: number | undefined) => (time === undefined ? undefined : new Date(time).toISOString());
 
@@ -176,3 +176,34 @@ test.each(["yesterday", "201", "20189", "2018032", "99999", " 2018", "2018 ", "2
     expect(() => parseTime(text, 5)).toThrow(expect.objectContaining({ code: "HT_USAGE" }));
   },
 );
+
+test.each([
+  ["Sun, 06 Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37.000Z"],
+  ["Sunday, 06-Nov-94 08:49:37 GMT", "1994-11-06T08:49:37.000Z"],
+  ["Sun Nov  6 08:49:37 1994", "1994-11-06T08:49:37.000Z"],
+  ["Sunday, 06-Nov-06 08:49:37 GMT", "2006-11-06T08:49:37.000Z"],
+  [" 6 nov 1994 8:49:37 ", "1994-11-06T08:49:37.000Z"],
+  ["Sun, 06 Nov 1994 08:49:37 +0130", "1994-11-06T07:19:37.000Z"],
+  ["Thu, 01 Jan 1970 00:00:00 GMT", "1970-01-01T00:00:00.000Z"],
+  ["Fri, 31 Dec 2100 23:59:60 UTC", "2101-01-01T00:00:00.000Z"],
+  ["Sun, 31 Feb 1994 08:49:37 GMT", undefined],
+  ["Sun, 06 Foo 1994 08:49:37 GMT", undefined],
+  ["Sun, 06 Nov 1994 08:49:37 EST", undefined],
+  ["Sun, 06 Nov 1994", undefined],
+  ["0", undefined],
+  ["-1", undefined],
+  ["", undefined],
+  ["\0".repeat(100_000), undefined],
+])("in a header %j is %s", (text, time) => {
+  expect(iso(parseHttpDate(text))).toBe(time);
+});
+
+test("the ISO form is that of Date, whatever the time", () => {
+  const time = fc.oneof(fc.integer({ min: -1e15, max: 1e15 }), fc.integer({ min: 0, max: 2e12 }), fc.nat(2000));
+  fc.assert(
+    fc.property(time, (timeMs) => {
+      const text = new Date(timeMs).toISOString();
+      expect(formatIso(timeMs)).toBe(timeMs % 1000 === 0 ? text.replace(/\.000Z$/, "Z") : text);
+    }),
+  );
+});

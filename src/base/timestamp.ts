@@ -103,13 +103,74 @@ export function parseTime(text: string, nowMs: number, padding: "start" | "end" 
   return time;
 }
 
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+/** `Sun, 06 Nov 1994 08:49:37 GMT`, and what RFC 850 and careless servers make of it. */
+const HTTP_DATE =
+  /^(?:[a-z]{3,9},? ?)?(\d{1,2})[ -]([a-z]{3})[a-z]{0,6}[ -](\d{4}|\d{2}) (\d{1,2}):(\d{2}):(\d{2})(?: ?(?:gmt|utc|ut|z|([+-])(\d{2})(\d{2})))?$/i;
+/** `Sun Nov  6 08:49:37 1994`, as `asctime` writes it. */
+const ASCTIME = /^[a-z]{3} {1,2}([a-z]{3}) {1,2}(\d{1,2}) (\d{1,2}):(\d{2}):(\d{2}) (\d{4})(?: (?:gmt|utc))?$/i;
+const HTTP_DATE_LENGTH_MAX = 64;
+/** RFC 850 has years of two digits; HTTP has none before 1970. */
+const CENTURY_TURN = 70;
+
+/**
+ * A time as HTTP headers have it, in each of the three forms that RFC 9110 wants read. Without a zone it is GMT. Absent
+ * for anything else. Never throws.
+ */
+export function parseHttpDate(text: string): number | undefined {
+  const value = text.length > HTTP_DATE_LENGTH_MAX ? "" : text.trim();
+  const m = HTTP_DATE.exec(value);
+  if (m === null) {
+    const [, month = "", day, hour, minute, second, year] = ASCTIME.exec(value) ?? [];
+    return toTime(Number(year), monthOf(month), Number(day), Number(hour), Number(minute), Number(second), 0);
+  }
+  const [, day, month, years, hour, minute, second, sign, zoneHours, zoneMinutes] = m;
+  const year = Number(years) + (years!.length === 4 ? 0 : Number(years) < CENTURY_TURN ? 2000 : 1900);
+  const time = toTime(year, monthOf(month!), Number(day), Number(hour), Number(minute), Number(second), 0);
+  if (time === undefined || sign === undefined) return time;
+  return time - (sign === "-" ? -1 : 1) * (Number(zoneHours) * 60 + Number(zoneMinutes)) * 60_000;
+}
+
+/** From 1; 0 where it is none. */
+function monthOf(name: string): number {
+  return MONTHS.indexOf(name.toLowerCase()) + 1;
+}
+
 /** 14 digits, UTC. */
 export function formatTimestamp(timeMs: number): string {
   return new Date(timeMs).toISOString().slice(0, 19).replace(/[-:T]/g, "");
 }
 
+const DAY_MS = 86_400_000;
+/** From here on a year has five digits. */
+const YEAR_10000_MS = 253_402_300_800_000;
+/** Days whose text is remembered: what is asked for one after the other is most often of few. */
+const DAYS_MAX = 1024;
+const dayTexts = new Map<number, string>();
+const PAIRS = Array.from({ length: 100 }, (_, i) => String(i).padStart(2, "0"));
+
+/** `2019-04-01T` */
+function dayText(day: number): string {
+  let text = dayTexts.get(day);
+  if (text === undefined) {
+    text = new Date(day * DAY_MS).toISOString().slice(0, 11);
+    if (dayTexts.size >= DAYS_MAX) dayTexts.clear();
+    dayTexts.set(day, text);
+  }
+  return text;
+}
+
 /** The WARC form: whole seconds unless the time has milliseconds. */
 export function formatIso(timeMs: number): string {
-  const text = new Date(timeMs).toISOString();
-  return timeMs % 1000 === 0 ? `${text.slice(0, 19)}Z` : text;
+  if (!(timeMs >= 0 && timeMs < YEAR_10000_MS && Number.isInteger(timeMs))) {
+    const text = new Date(timeMs).toISOString();
+    return timeMs % 1000 === 0 ? `${text.slice(0, 19)}Z` : text;
+  }
+  const day = Math.floor(timeMs / DAY_MS);
+  const rest = timeMs - day * DAY_MS;
+  const second = Math.floor(rest / 1000);
+  const minute = Math.floor(second / 60);
+  const ms = rest - second * 1000;
+  const text = `${dayText(day)}${PAIRS[Math.floor(minute / 60)]!}:${PAIRS[minute % 60]!}:${PAIRS[second % 60]!}`;
+  return ms === 0 ? `${text}Z` : `${text}.${ms < 100 ? "0" : ""}${ms < 10 ? "0" : ""}${ms}Z`;
 }

@@ -22,6 +22,11 @@ export function folderAccess({ permissions, group }: Access): Access {
   return { permissions: permissions | 0o100 | ((permissions & 0o044) >> 2), group };
 }
 
+/** Those who may read a file in a folder, as far as that is up to the folder: who may enter it. */
+export function entryAccess({ permissions, group }: Access): Access {
+  return { permissions: (permissions & 0o111) << 2, group };
+}
+
 /** A group of which nothing is known may do no more than everybody. */
 export function strangers(permissions: number): number {
   return permissions & (0o707 | ((permissions & 0o007) << 3));

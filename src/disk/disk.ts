@@ -26,6 +26,8 @@ export interface FileStat extends Access {
   readonly sizeBytes: number;
   readonly kind: EntryKind;
   readonly modifiedMs: number;
+  /** Another text after every change of the file, its name or its access; nobody can set it. */
+  readonly changed: string;
   /** Device and inode: equal for two paths exactly if they lead to one file. */
   readonly identity: string;
   /** It belongs to the user that this process runs as. */

@@ -1,7 +1,8 @@
-export { commonAccess, folderAccess } from "./access.ts";
+export { commonAccess, entryAccess, folderAccess } from "./access.ts";
 export * from "./append-log.ts";
 export * from "./disk.ts";
 export * from "./durable-output.ts";
+export { GrowingFile } from "./growing-file.ts";
 export { removeLeftovers, removeTree } from "./leftovers.ts";
 export { refuseCutLmdb } from "./lmdb-file.ts";
 export { nodeDisk } from "./node-disk.ts";

@@ -125,6 +125,7 @@ function toFileStat(found: BigIntStats | undefined): FileStat | undefined {
     sizeBytes: Number(found.size),
     kind: kindOf(found),
     modifiedMs: Number(found.mtimeMs),
+    changed: String(found.ctimeNs),
     // Inode numbers of some file systems are beyond the exact range of a number.
     identity: `${found.dev}:${found.ino}`,
     permissions: Number(found.mode & 0o777n),

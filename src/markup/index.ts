@@ -1,0 +1,15 @@
+/** What reports and pages are drawn with: markup that cannot be forged, numbers and foreign texts, bars, the style. */
+
+export { type BarPart, chartBar, legend } from "./charts.ts";
+export {
+  formatAmount,
+  formatBytes,
+  formatForeign,
+  formatNumber,
+  formatShare,
+  formatSpan,
+  shorten,
+} from "./format.ts";
+export { escapeHtml, foreign, html, Markup, type MarkupValue } from "./markup.ts";
+export { formatPage, type PageSection } from "./page.ts";
+export { barHead, dataTable, furtherRows, size, type TableRow } from "./tables.ts";
