@@ -5,10 +5,10 @@
  * any is damaged, never new. Obeys docs/format/catalogue.md.
  */
 import { join } from "node:path";
-import { ArchiveError, invariant } from "../base/index.ts";
+import { ArchiveError, BloomFilter, invariant } from "../base/index.ts";
 import { createDurably, type Disk, type DiskFile, removeLeftovers, Slots } from "../disk/index.ts";
 import { BlockCache } from "./block-cache.ts";
-import { hashKey, KeyFilter } from "./key-filter.ts";
+import { hashKey } from "./key-hash.ts";
 import type { OrderedStore, Pair, StoreView } from "./ordered-store.ts";
 import { KEY_SIZE_MAX, type Row, VALUE_SIZE_MAX } from "./row-block.ts";
 import { damagedRows } from "./row-damage.ts";
@@ -28,7 +28,7 @@ const HIGHEST = "\xff".repeat(64);
 /** A run, and what is known of its keys if this process has written it. */
 interface OpenRun {
   readonly run: Run;
-  readonly filter: KeyFilter | undefined;
+  readonly filter: BloomFilter | undefined;
 }
 
 class RowView implements StoreView {
@@ -41,10 +41,10 @@ class RowView implements StoreView {
   }
 
   get(key: string): Buffer | undefined {
-    const hash = hashKey(key);
+    const { first, second } = hashKey(key);
     for (let i = this.open.length - 1; i >= 0; i--) {
       const { run, filter } = this.open[i]!;
-      const found = filter?.mayHave(hash) === false ? undefined : run.get(key);
+      const found = filter?.mayHave(first, second) === false ? undefined : run.get(key);
       if (found !== undefined) return found.value;
     }
     return undefined;
@@ -139,11 +139,12 @@ class RowStore implements OrderedStore {
   /** Writes a run; absent where there is nothing to write. What was removed need not be said where nothing is before it. */
   private write(at: number, rows: Iterable<Row>, count: number, isOldest: boolean): OpenRun | undefined {
     const writer = new RunWriter(this.file, at);
-    const filter = new KeyFilter(count);
+    const filter = new BloomFilter(count);
     for (const { key, value } of rows) {
       if (value === undefined && isOldest) continue;
       writer.add(key, value);
-      filter.add(hashKey(key));
+      const { first, second } = hashKey(key);
+      filter.add(first, second);
     }
     const place = writer.finish();
     return place === undefined ? undefined : { run: new Run(this.file, place, this.cache), filter };

@@ -129,3 +129,18 @@ test("the verdict is known as early as can be", () => {
   dechunker.push(bytesOf("Wiki\r\n0\r\n\r\n"));
   expect(dechunker.verdict).toBe("complete");
 });
+
+test.each<[body: string, own: number]>([
+  ["4\r\nWiki\r\n0\r\n\r\nHTTP/1.1 200 OK", 14],
+  ["4\r\nWiki\r\n0\r\nA: b\r\n\r\nmore", 20],
+  ["4\r\nWikix\r\n0\r\n\r\n", 8],
+  ["4\r\nWiki\r\nxyz\r\nmore", 14],
+  ["4\r\nWiki", 7],
+  ["plain\r\nmore", 11],
+])("of %j the first %i bytes are its own, in any pieces", (body, own) => {
+  for (let cut = 0; cut <= body.length; cut++) {
+    const dechunker = new Dechunker(() => {});
+    const count = dechunker.push(bytesOf(body.slice(0, cut))) + dechunker.push(bytesOf(body.slice(cut)));
+    expect(count).toBe(own);
+  }
+});

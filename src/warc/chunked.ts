@@ -35,7 +35,8 @@ export class Dechunker {
     this.emit = emit;
   }
 
-  push(bytes: Uint8Array): void {
+  /** How many of the bytes belong to the body: all of them, unless it ends or breaks here, or did so before. */
+  push(bytes: Uint8Array): number {
     let at = 0;
     while (at < bytes.length) {
       switch (this.state) {
@@ -58,11 +59,12 @@ export class Dechunker {
           break;
         case "plain":
           this.emit(bytes.subarray(at));
-          return;
+          return bytes.length;
         case "done":
-          return;
+          return at;
       }
     }
+    return at;
   }
 
   /** No more will come. */

@@ -14,7 +14,7 @@ export { loadAccelerator, type MemberInflater, type MemberVerdict, setAccelerato
 export { type Payload, payloadOf } from "./payload.ts";
 export * from "./reader.ts";
 export { headSaysHttp, unbracket, WarcRecord } from "./record.ts";
-export { type RecordHead } from "./record-head.ts";
+export { COMMON_HEAD_SIZE_MAX, type RecordHead } from "./record-head.ts";
 export * from "./record-opening.ts";
 export * from "./record-scan.ts";
 export { requestQuery } from "./request-query.ts";

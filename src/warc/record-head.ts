@@ -9,6 +9,9 @@ const CR = 13;
 /** No real header comes near this. */
 export const HEAD_SIZE_MAX = 1 << 18;
 
+/** Other readers take headers up to this: FastWARC gives up a file at one of more than 32,764 bytes. */
+export const COMMON_HEAD_SIZE_MAX = 32_000;
+
 export interface RecordHead {
   readonly version: string;
   readonly headers: FieldBlock;

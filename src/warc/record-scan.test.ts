@@ -11,16 +11,14 @@ import { type Compression, WarcWriter } from "./writer.ts";
 
 await loadDigest("blake3");
 
-function archiveOf(block: Uint8Array, type = "response", compression: Compression = "gzip"): Buffer {
+type Fields = readonly (readonly [string, string])[];
+
+function archiveOf(block: Uint8Array, type = "response", compression: Compression = "gzip", more: Fields = []): Buffer {
   const parts: Buffer[] = [];
   const writer = new WarcWriter({ write: (bytes) => void parts.push(Buffer.from(bytes)) }, { compression });
   const contentType = type === "response" ? "application/http; msgtype=response" : "text/plain";
   writer.write({
-    fields: [
-      ["WARC-Type", type],
-      ["WARC-Target-URI", "http://x.org/"],
-      ["Content-Type", contentType],
-    ],
+    fields: [["WARC-Type", type], ["WARC-Target-URI", "http://x.org/"], ["Content-Type", contentType], ...more],
     block,
   });
   return Buffer.concat(parts);
@@ -37,8 +35,9 @@ function scan(
   block: Uint8Array,
   type?: string,
   compression?: Compression,
+  more?: Fields,
 ): RecordScan & { payload: Buffer; whole: boolean } {
-  const record = open(archiveOf(block, type, compression));
+  const record = open(archiveOf(block, type, compression, more));
   const whole = record.block !== undefined;
   const parts: Buffer[] = [];
   const found = scanRecord(record, { ...EVERY, onPayload: (bytes) => void parts.push(Buffer.from(bytes)) });
@@ -115,6 +114,12 @@ describe.each([
       expect(found.payloadDigests).toEqual(all(payload));
       expect(found.storedDigests).toEqual(all(stored));
     }
+  });
+
+  test("chunked and cut off, as its writer says", () => {
+    const block = Buffer.concat([Buffer.from(CHUNKED), chunk(body, 1000).subarray(0, -9)]);
+    const found = scan(block, "response", "gzip", [["WARC-Truncated", "disconnect"]]);
+    expect(found).toMatchObject({ framing: "chunked", complete: false, findings: [] });
   });
 
   test("no HTTP message", () => {

@@ -92,6 +92,8 @@ class RecordScanner {
   private readonly isHttp: boolean;
   /** What is missing from its message is in other records. */
   private readonly isPart: boolean;
+  /** Its writer says that the message was cut off; then a body that breaks off is no damage. */
+  private readonly isCutOff: boolean;
   private readonly request: ScanRequest;
   /** The whole block comes with one push. */
   private readonly whole: boolean;
@@ -107,6 +109,7 @@ class RecordScanner {
   constructor(record: WarcRecord, request: ScanRequest, whole: boolean) {
     this.isHttp = record.isHttp;
     this.isPart = record.segmented;
+    this.isCutOff = record.truncated !== undefined;
     this.request = request;
     this.whole = whole;
     this.blockSet = new DigestSet(request.block ?? NONE, whole);
@@ -159,7 +162,7 @@ class RecordScanner {
     }
     if (verdict === "plain" && this.payloadSize > 0) {
       findings.push({ code: "HT_HTTP_NOT_CHUNKED", message: "the header says chunked, the body is not" });
-    } else if (verdict === "broken") {
+    } else if (verdict === "broken" && !this.isCutOff) {
       findings.push({ code: "HT_HTTP_CHUNK", message: "the chunked body breaks off or has an invalid chunk" });
     }
     const framing = verdict === "chunked" || verdict === "complete" || verdict === "broken" ? "chunked" : "plain";

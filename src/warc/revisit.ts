@@ -16,7 +16,7 @@ import type { ArcLine } from "./arc-line.ts";
 import { encodeText, equalsIgnoringCase, type FieldBlock, isBlank } from "./field-block.ts";
 import type { HttpHead } from "./http-head.ts";
 import { unbracket, type WarcRecord } from "./record.ts";
-import { HEAD_SIZE_MAX } from "./record-head.ts";
+import { COMMON_HEAD_SIZE_MAX } from "./record-head.ts";
 
 export type RevisitProfile = "identical-payload-digest" | "server-not-modified";
 
@@ -183,9 +183,9 @@ export function bracketed(uri: string): string {
   return unbracket(uri) === uri ? uri : `<${uri}>`;
 }
 
-/** Whether readers take it: with what it refers to behind a long header, it may have more than they look at. */
+/** Whether all readers take it: a long header, and what it refers to, may be more than some look at. */
 export function hasReadableSize({ head }: Revisit): boolean {
-  return head.length <= HEAD_SIZE_MAX;
+  return head.length <= COMMON_HEAD_SIZE_MAX;
 }
 
 function formatField(name: string, value: string): string {
