@@ -41,3 +41,20 @@ export function mimeFilter(policy: Policy): (mime: string | undefined) => boolea
   const unwanted = policy.notMime === undefined ? undefined : mimeMatcher(policy.notMime);
   return (mime) => (wanted === undefined || wanted(mime)) && (unwanted === undefined || !unwanted(mime));
 }
+
+/** Longer ones are no media types, and match no expression: an unlucky one could be looked at for ever. */
+const MIME_LENGTH_MAX = 255;
+
+/**
+ * Compiles a regular expression that has to match a whole media type, as the DeDuplicator has them: `^text/.*`. Case does
+ * not matter, and `-` stands for records without a type.
+ */
+export function mimeExpression(source: string): (mime: string | undefined) => boolean {
+  try {
+    const expression = new RegExp(`^(?:${source})$`, "i");
+    return (mime = "-") => mime.length <= MIME_LENGTH_MAX && expression.test(mime);
+  } catch (cause) {
+    const message = `not a regular expression: ${source} (${(cause as Error).message})`;
+    throw new ArchiveError("HT_USAGE", message, {}, cause);
+  }
+}
