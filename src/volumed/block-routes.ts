@@ -123,7 +123,7 @@ export function referToBlock(service: VolumeService, exchange: Exchange, name: s
 
 export function removeBlock(service: VolumeService, exchange: Exchange, name: string): void {
   const address = parseBlockAddress(name);
-  exchange.isWithVolume = true;
+  exchange.isWithServer = true;
   service
     .track(service.volume.remove(address, requestIdOf(exchange.headers)))
     .then((info) => {
@@ -136,7 +136,7 @@ export function removeBlock(service: VolumeService, exchange: Exchange, name: st
 
 export function headBlock(service: VolumeService, exchange: Exchange, name: string): void {
   const address = parseBlockAddress(name);
-  exchange.isWithVolume = true;
+  exchange.isWithServer = true;
   findBlock(service, address)
     .then((info) => {
       if (info === undefined) throw notHere(address);
@@ -154,7 +154,7 @@ async function findBlock(service: VolumeService, address: BlockAddress): Promise
 
 export function getBlock(service: VolumeService, exchange: Exchange, name: string): void {
   const address = parseBlockAddress(name);
-  exchange.isWithVolume = true;
+  exchange.isWithServer = true;
   const { range } = exchange.headers;
   if (range !== undefined) {
     getRange(service, exchange, address, range).catch(exchange.fail);

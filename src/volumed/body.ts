@@ -54,11 +54,11 @@ async function* pieces(exchange: Exchange, sizeMax: number): AsyncGenerator<Uint
   for await (const piece of exchange.chunks()) {
     size += piece.length;
     if (size > sizeMax) throw tooLarge(sizeMax);
-    exchange.isWithVolume = true;
+    exchange.isWithServer = true;
     yield piece;
-    exchange.isWithVolume = false;
+    exchange.isWithServer = false;
   }
-  exchange.isWithVolume = true;
+  exchange.isWithServer = true;
 }
 
 function tooLarge(sizeMax: number): ArchiveError {

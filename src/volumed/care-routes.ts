@@ -48,7 +48,7 @@ export async function compactVolume(service: VolumeService, exchange: NodeExchan
   if (volume.compact === undefined) throw unsupported("this volume has no space to give back");
   if (service.isCompacting) throw new ArchiveError("HT_BUSY", "the volume is being compacted already");
   service.isCompacting = true;
-  exchange.isWithVolume = true;
+  exchange.isWithServer = true;
   const { response } = exchange;
   response.writeHead(200, { "Content-Type": MediaType.lines });
   const write = (value: unknown) => {

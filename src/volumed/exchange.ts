@@ -5,9 +5,10 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from "node:http";
 import type { Socket } from "node:net";
 import { ArchiveError, ERROR_TABLE } from "../base/index.ts";
+import type { UnderWay } from "../http/index.ts";
 import { MediaType, toWireError } from "../store/index.ts";
 
-export abstract class Exchange {
+export abstract class Exchange implements UnderWay {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
@@ -20,7 +21,7 @@ export abstract class Exchange {
   /** Of the memory for bodies. */
   heldBytes = 0;
   /** The client has sent all it has to send for now: silence is not its fault. */
-  isWithVolume = false;
+  isWithServer = false;
   /** What went wrong, for the log. */
   failure: unknown;
   /** Called when the server goes down: a stream that could go on for ever ends then. */
@@ -33,6 +34,8 @@ export abstract class Exchange {
   }
 
   abstract get socket(): Socket;
+
+  abstract get isOwed(): boolean;
 
   /** Whether an answer has begun, or there is nobody any more to answer. */
   protected abstract get isTooLate(): boolean;

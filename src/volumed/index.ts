@@ -1,4 +1,3 @@
+export { isLoopback, type LogEntry, type LogLevel, type LogSink } from "../http/index.ts";
 export { SERVER_LIMITS_DEFAULT, type ServerLimits } from "./limits.ts";
-export type { LogEntry, LogLevel, LogSink } from "./log.ts";
 export { serveVolume, type VolumeServer, type VolumeServerOptions } from "./server.ts";
-export { isLoopback } from "./token.ts";

@@ -1,5 +1,6 @@
 /** What is asked about the volume as a whole: which blocks it has, and how it is. */
 import { ArchiveError } from "../base/index.ts";
+import { METRICS_TYPE, serverGauges } from "../http/index.ts";
 import {
   FIND_COUNT_MAX,
   formatBlockInfo,
@@ -13,6 +14,7 @@ import {
 } from "../store/index.ts";
 import { readBody } from "./body.ts";
 import type { Exchange } from "./exchange.ts";
+import { volumeMeasures } from "./metrics.ts";
 import type { NodeExchange } from "./node-exchange.ts";
 import type { VolumeService } from "./service.ts";
 
@@ -52,7 +54,7 @@ export async function listBlocks(
   if (!Number.isInteger(limit) || limit < 1 || limit > LIST_COUNT_MAX) {
     throw new ArchiveError("HT_USAGE", `limit is a whole number from 1 to ${LIST_COUNT_MAX}`);
   }
-  exchange.isWithVolume = true;
+  exchange.isWithServer = true;
   let text = "";
   let count = 0;
   for await (const block of service.volume.list(after)) {
@@ -73,7 +75,7 @@ export async function listBlocks(
 }
 
 export async function sendFilter(service: VolumeService, exchange: Exchange): Promise<void> {
-  exchange.isWithVolume = true;
+  exchange.isWithServer = true;
   const tag = service.filterTag;
   if (exchange.headers["if-none-match"] === tag) {
     exchange.outcome = "unchanged";
@@ -86,7 +88,7 @@ export async function sendFilter(service: VolumeService, exchange: Exchange): Pr
 }
 
 export async function describeVolume(service: VolumeService, exchange: Exchange): Promise<void> {
-  exchange.isWithVolume = true;
+  exchange.isWithServer = true;
   const description = await service.volume.describe();
   exchange.sendJson(200, "done", JSON.stringify({ protocol: PROTOCOL_VERSION, ...description }));
 }
@@ -98,9 +100,10 @@ export function sendHealth(service: VolumeService, exchange: NodeExchange): void
 }
 
 export async function sendMetrics(service: VolumeService, exchange: NodeExchange): Promise<void> {
-  exchange.isWithVolume = true;
-  const { connections, isDraining, underWay } = service;
-  const gauges = { connections, isDraining, underWay: underWay.size };
-  const text = service.metrics.format(await service.volume.describe(), gauges);
-  exchange.send(200, "done", { "Content-Type": "text/plain; version=0.0.4; charset=utf-8" }, text);
+  exchange.isWithServer = true;
+  const text = service.metrics.format([
+    ...volumeMeasures(await service.volume.describe()),
+    ...serverGauges(service.countConnections(), service.underWay.size, service.isDraining),
+  ]);
+  exchange.send(200, "done", { "Content-Type": METRICS_TYPE }, text);
 }

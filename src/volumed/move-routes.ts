@@ -13,7 +13,7 @@ const FORMER_KEYS_LENGTH_MAX = WIRE_HEADER_SIZE_MAX - (8 << 10);
 /** Answers with the block, as `GET /blocks/…` does. */
 export async function leave(service: VolumeService, exchange: Exchange, name: string): Promise<void> {
   const address = parseBlockAddress(name);
-  exchange.isWithVolume = true;
+  exchange.isWithServer = true;
   const block = await service.track(service.volume.leave(address));
   if (block === undefined) throw notHere(address);
   const keys = block.formerKeys.join(" ");
@@ -44,7 +44,7 @@ export function adopt(service: VolumeService, exchange: Exchange, name: string):
 
 export async function left(service: VolumeService, exchange: Exchange, name: string): Promise<void> {
   const address = parseBlockAddress(name);
-  exchange.isWithVolume = true;
+  exchange.isWithServer = true;
   await service.track(service.volume.left(address));
   service.noteRemoval(0);
   exchange.sendJson(200, "done", "{}");
@@ -52,7 +52,7 @@ export async function left(service: VolumeService, exchange: Exchange, name: str
 
 export async function follow(service: VolumeService, exchange: Exchange, name: string): Promise<void> {
   const formerKey = decodeKey(name);
-  exchange.isWithVolume = true;
+  exchange.isWithServer = true;
   const address = await service.volume.follow(formerKey);
   if (address === undefined) throw new ArchiveError("HT_NOT_FOUND", `${formerKey} did not come here`);
   const { signature, overflow } = address;

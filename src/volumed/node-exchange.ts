@@ -1,9 +1,8 @@
 /** An exchange by `node:http`, which knows all of HTTP: streams both ways, chunks, and whatever clients there are. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { ANSWER_GUARDS, DISCARDED_SIZE_MAX } from "../http/index.ts";
 import { cutOff, Exchange } from "./exchange.ts";
-import { DISCARDED_SIZE_MAX } from "./limits.ts";
-import { ANSWER_GUARDS } from "./token.ts";
 
 const EMPTY = Buffer.alloc(0);
 
@@ -26,7 +25,6 @@ export class NodeExchange extends Exchange {
     return this.response.headersSent || this.response.destroyed;
   }
 
-  /** The request is all there, and its answer is not. */
   get isOwed(): boolean {
     return this.request.complete && !this.response.writableEnded;
   }
@@ -66,7 +64,7 @@ export class NodeExchange extends Exchange {
       this.bytesIn += piece.length;
     });
     request.on("end", () => {
-      this.isWithVolume = true;
+      this.isWithServer = true;
       try {
         take(body);
       } catch (error) {
@@ -91,11 +89,11 @@ export class NodeExchange extends Exchange {
   }
 
   write(piece: Uint8Array): Promise<void> {
-    this.isWithVolume = false;
+    this.isWithServer = false;
     this.bytesOut += piece.length;
     return new Promise((resolve, reject) => {
       this.response.write(piece, (error) => {
-        this.isWithVolume = true;
+        this.isWithServer = true;
         if (error) reject(cutOff(error));
         else resolve();
       });

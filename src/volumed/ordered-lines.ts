@@ -50,7 +50,7 @@ export class OrderedLines {
     const slot: Slot = { line: undefined, heldBytes };
     this.slots.push(slot);
     this.heldBytes += heldBytes;
-    this.exchange.isWithVolume = true;
+    this.exchange.isWithServer = true;
     answer.then(
       (receipt) => {
         this.sink.onAnswer(receipt, receipt.outcome);
@@ -86,7 +86,7 @@ export class OrderedLines {
 
   private flush(): void {
     this.isFlushPlanned = false;
-    if (this.underWay === 0) this.exchange.isWithVolume = false;
+    if (this.underWay === 0) this.exchange.isWithServer = false;
     if (this.exchange.response.destroyed) return;
     if (!this.exchange.response.headersSent) this.sink.begin();
     this.exchange.bytesOut += this.text.length;
@@ -95,14 +95,14 @@ export class OrderedLines {
     if (!isTaken) {
       // Now it is the client that is waited for.
       this.isBlocked = true;
-      this.exchange.isWithVolume = false;
+      this.exchange.isWithServer = false;
     }
     this.wake();
   }
 
   private unblock(): void {
     this.isBlocked = false;
-    this.exchange.isWithVolume = this.underWay > 0;
+    this.exchange.isWithServer = this.underWay > 0;
     this.wake();
   }
 

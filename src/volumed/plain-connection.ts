@@ -8,10 +8,10 @@
  */
 import { type OutgoingHttpHeaders, STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
+import { ANSWER_GUARDS } from "../http/index.ts";
 import type { ServerLimits } from "./limits.ts";
 import { PlainExchange } from "./plain-exchange.ts";
 import { mayBePlain, parseRequestHead, type RequestHead } from "./request-head.ts";
-import { ANSWER_GUARDS } from "./token.ts";
 
 export interface PlainHost {
   readonly limits: ServerLimits;
@@ -91,7 +91,7 @@ export class PlainConnection {
 
   /** Of a client that does not take its answer. */
   private readonly judgeTaking = (): void => {
-    if (this.exchange?.isWithVolume === true) this.socket.setTimeout(this.host.limits.idleTimeoutMs);
+    if (this.exchange?.isWithServer === true) this.socket.setTimeout(this.host.limits.idleTimeoutMs);
     else this.socket.destroy();
   };
 
@@ -189,7 +189,7 @@ export class PlainConnection {
     const take = this.take!;
     this.take = undefined;
     this.body = undefined;
-    exchange.isWithVolume = true;
+    exchange.isWithServer = true;
     try {
       take(body);
     } catch (error) {
@@ -247,7 +247,7 @@ export class PlainConnection {
     const { socket } = this;
     if (socket.writableLength === 0 || socket.destroyed) return this.over(exchange);
     // A client that does not take its answer gets no other.
-    exchange.isWithVolume = false;
+    exchange.isWithServer = false;
     socket.setTimeout(this.host.limits.idleTimeoutMs);
     // Where it cannot be sent, nothing that came behind its request is begun.
     socket.write("", (error) => (error ? socket.destroy() : this.over(exchange)));

@@ -21,6 +21,11 @@ export class PlainExchange extends Exchange {
     return this.connection.socket;
   }
 
+  /** A connection that comes to `node:http` has no plain exchange any more. */
+  get isOwed(): boolean {
+    return false;
+  }
+
   protected get isTooLate(): boolean {
     return this.hasBegun || this.connection.isClosed;
   }
@@ -48,10 +53,10 @@ export class PlainExchange extends Exchange {
   }
 
   async write(piece: Uint8Array): Promise<void> {
-    this.isWithVolume = false;
+    this.isWithServer = false;
     this.bytesOut += piece.length;
     if (!(await this.connection.write(piece))) throw cutOff(undefined);
-    this.isWithVolume = true;
+    this.isWithServer = true;
   }
 
   end(): void {

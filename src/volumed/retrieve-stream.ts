@@ -87,10 +87,10 @@ export class RetrieveStream {
         const address = this.lines.take();
         if (address !== undefined) {
           this.asked.push(address);
-          this.exchange.isWithVolume = true;
+          this.exchange.isWithServer = true;
           yield address;
         } else {
-          if (this.asked.length === 0) this.exchange.isWithVolume = false;
+          if (this.asked.length === 0) this.exchange.isWithServer = false;
           if (!(await fillUnlessDrained(this.service, this.exchange, this.lines))) return;
         }
       }

@@ -64,7 +64,7 @@ const OF_MOVES: Routes<NodeExchange> = {
 const BLOCKS = "/blocks/";
 const REFERENCES = "/references";
 
-/** Paths that are answered without a token, and while the server goes down. */
+/** Paths that are answered without a token, and while the server goes down; but not to web pages. */
 export function isOpenToAll(exchange: Exchange): boolean {
   return exchange.url === "/health";
 }

@@ -332,7 +332,7 @@ describe("what goes wrong", () => {
     });
     // What an image, a script or a link of a page causes, over connections of ours and those of node:http.
     await put(page);
-    for (const where of [path, "/volume", "/blocks", "/metrics"]) {
+    for (const where of [path, "/volume", "/blocks", "/metrics", "/health"]) {
       for (const site of ["cross-site", "same-site", "same-origin"]) {
         const refused = await at(where, { headers: { "Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors" } });
         expect(refused).toMatchObject({ status: 401, code: "HT_FORBIDDEN" });

@@ -1,10 +1,9 @@
 /** A volume with what its server knows about it: what every kind of request is answered from. */
 import { ArchiveError, type Random } from "../base/index.ts";
+import { IdleSignal, type Log, Metrics } from "../http/index.ts";
 import type { RecordStamp, SignatureAlgorithm, StoreReceipt, Volume } from "../store/index.ts";
 import type { Exchange } from "./exchange.ts";
 import type { ServerLimits } from "./limits.ts";
-import type { Log } from "./log.ts";
-import { Metrics } from "./metrics.ts";
 
 export interface ServiceParts {
   readonly volume: Volume;
@@ -24,11 +23,11 @@ export class VolumeService {
   readonly metrics = new Metrics();
   /** Requests that are not answered yet. */
   readonly underWay = new Set<Exchange>();
-  connections = 0;
+  countConnections = () => 0;
   isDraining = false;
   isCompacting = false;
-  /** Called when nothing is under way any more. */
-  onIdle: (() => void) | undefined;
+  /** Nothing is under way any more, and the volume is about to change nothing. */
+  readonly idle = new IdleSignal(() => this.underWay.size === 0 && this.changing === 0);
   /** Changes that the volume is about to make. */
   private changing = 0;
   private heldBytes = 0;
@@ -51,18 +50,10 @@ export class VolumeService {
     this.changing++;
     const ended = () => {
       this.changing--;
-      this.tellIfIdle();
+      this.idle.tell();
     };
     change.then(ended, ended);
     return change;
-  }
-
-  get isIdle(): boolean {
-    return this.underWay.size === 0 && this.changing === 0;
-  }
-
-  tellIfIdle(): void {
-    if (this.onIdle !== undefined && this.isIdle) this.onIdle();
   }
 
   /** Takes memory for a body, for as long as the exchange lasts; HT_BUSY where too much is taken. */

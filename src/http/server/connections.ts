@@ -1,6 +1,6 @@
 /**
  * The connections of a server, and which of them keeps it waiting longest: where all places are taken, that one makes room
- * for who comes. One that waits for the volume, or that something happens on, is left alone.
+ * for who comes. One that waits for the server, or that something happens on, is left alone.
  */
 import type { Socket } from "node:net";
 
@@ -18,7 +18,15 @@ const SWEEP_MS = 500;
 export class Connections {
   /** By the address and port of the other side: TLS puts another socket around the first. */
   private readonly watched = new Map<string, Watched>();
-  private readonly sweep = setInterval(() => this.look(), SWEEP_MS).unref();
+  private readonly sweep: NodeJS.Timeout;
+
+  /** Calls `onSweep` from time to time, when it has looked at all connections. */
+  constructor(onSweep: () => void) {
+    this.sweep = setInterval(() => {
+      this.look();
+      onSweep();
+    }, SWEEP_MS).unref();
+  }
 
   get count(): number {
     return this.watched.size;

@@ -1,5 +1,5 @@
 /** The structured log: objects, one an event. Who prints them is the caller's business. */
-import type { Clock } from "../base/index.ts";
+import type { Clock } from "../../base/index.ts";
 
 export type LogLevel = "info" | "warning" | "error";
 

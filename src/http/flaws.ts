@@ -1,0 +1,37 @@
+/** The names of what servers do wrong, or oddly, where an answer can still be recorded. A name is stable: logs have it. */
+
+export const FLAWS = {
+  "no-head": "The answer has no HTTP header at all (HTTP/0.9); all of it is the body.",
+  "not-http": "The answer begins with text that is not a status line.",
+  "head-cut": "The header has no end: the connection was lost, or time ran out.",
+  "head-too-large": "The header is larger than the limit and was cut there.",
+  icy: "The status line says ICY, as SHOUTcast servers do.",
+  "version-odd": "The status line names a version other than HTTP/1.0 and HTTP/1.1.",
+  "status-odd": "The status is missing or is not a number from 100 to 599.",
+  "no-reason": "Nothing follows the status, not even a blank.",
+  "bare-lf": "Header lines end in LF without CR.",
+  "control-byte": "The header has control characters in it.",
+  "eight-bit": "The header has bytes beyond ASCII in it.",
+  "folded-line": "A header line is folded.",
+  "blank-before-colon": "A blank stands between the name of a field and its colon.",
+  "no-colon": "A header line has no colon.",
+  "interim-flood": "More interim answers (1xx) came than the limit allows; the last one was recorded.",
+  "switched-unasked": "The server switched protocols (101), and was not asked to.",
+  "length-invalid": "Content-Length is not a number that can be believed; the body was read until the close.",
+  "length-list": "Content-Length is given several times, with the same value.",
+  "length-conflict": "Content-Length is given several times with different values; the body was read until the close.",
+  "length-and-chunked": "The header has both Transfer-Encoding and Content-Length; the latter was ignored.",
+  "transfer-coding": "The body has a transfer coding other than chunked, which was left as it is.",
+  "not-chunked": "The header says chunked, but the body is not; it was read until the close.",
+  "chunk-broken": "A chunk is not valid. The entity ends before it; the rest was recorded until the close.",
+  "chunk-cut": "The chunked body broke off before its last chunk.",
+  "trailer-cut": "The blank line after the last chunk is missing; nothing of the body is.",
+  "body-cut": "The body is shorter than Content-Length says.",
+  "extra-bytes": "More bytes followed the end of the answer; they were dropped and the connection closed.",
+  "tls-self-signed": "The certificate, or one above it, is self-signed.",
+  "tls-expired": "The certificate is expired or not valid yet.",
+  "tls-name": "The certificate is for another host name.",
+  "tls-untrusted": "The certificate cannot be traced to an authority that is trusted here.",
+} as const satisfies Record<string, string>;
+
+export type Flaw = keyof typeof FLAWS;
