@@ -33,7 +33,8 @@ export interface RecordCheck {
   readonly file: string;
   readonly offset: number;
   readonly type: string;
-  readonly payloadDigest: DigestVerdict;
+  /** `segmented` where the payload lies in several records: then its digest is not verified. */
+  readonly payloadDigest: DigestVerdict | "segmented";
   readonly blockDigest: DigestVerdict;
 }
 
@@ -105,8 +106,9 @@ export function checkRecord(
   if (blockDigest === "mismatch" && !cut) say("HT_DIGEST_MISMATCH", `block digest ${record.blockDigest}`);
   if (blockDigest === "unknown") say("HT_DIGEST_UNKNOWN", `block digest ${record.blockDigest}`);
   // What was cut off, or is a part of a whole that lies in several records, has no digest that could hold.
-  const judged = hasPayload(record) && !record.segmented && !cut;
-  const payloadDigest = judged ? judgeDigest(record.payloadDigest, scan) : "absent";
+  const payloadDigest = hasPayload(record) && !cut ? judgePayload(record, scan) : "absent";
+  if (payloadDigest === "segmented")
+    say("HT_DIGEST_SEGMENTED", `payload digest ${record.payloadDigest} is of several records, and was not verified`);
   if (payloadDigest === "mismatch") {
     const computed = formatDigest(scan.payloadDigests[0]!);
     say("HT_DIGEST_MISMATCH", `payload digest ${record.payloadDigest}, but the payload's is ${computed}`);
@@ -131,6 +133,12 @@ function hasWgetsDigest({ type, blockDigest }: WarcRecord, { blockSize }: Pick<R
   if (type !== "revisit" || blockDigest === undefined || blockSize === 0) return false;
   const claimed = parseDigest(blockDigest);
   return claimed !== undefined && claimed.hex === digestOf(claimed.algorithm, new Uint8Array(0)).hex;
+}
+
+/** The digest of a segmented payload is in the first segment, and of the whole. */
+function judgePayload({ segmented, payloadDigest }: WarcRecord, scan: RecordScan): DigestVerdict | "segmented" {
+  if (!segmented) return judgeDigest(payloadDigest, scan);
+  return payloadDigest === undefined ? "absent" : "segmented";
 }
 
 function judgeBlock(record: WarcRecord, digests: readonly { algorithm: string; hex: string }[]): DigestVerdict {

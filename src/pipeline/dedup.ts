@@ -336,6 +336,8 @@ function listFiles(disk: Disk, inputs: readonly Input[], folder: string, output:
       path,
       size: stat.sizeBytes,
       modifiedMs: stat.modifiedMs,
+      identity: stat.identity,
+      changed: stat.changed,
       output: output === undefined ? path : `${output}/${relative(root, absolute(path)) || basename(path)}`,
       ledger: `${folder}/ledger/${String(files.size + 1).padStart(6, "0")}.tsv`,
     });

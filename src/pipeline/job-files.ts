@@ -10,6 +10,9 @@ export interface JobFile {
   readonly path: string;
   readonly size: number;
   readonly modifiedMs: number;
+  /** See `FileStat`; absent in jobs of an earlier version. */
+  readonly identity?: string;
+  readonly changed?: string;
   /** Where its rewritten form goes; its own path where that is in place. */
   readonly output: string;
   readonly ledger: string;
@@ -47,10 +50,17 @@ export function fileOf(files: ReadonlyMap<string, JobFile>, name: string): JobFi
   return undefined;
 }
 
-/** The file is as it was when the job began. */
+/** The file is as it was when the job began, by its size and its time, which anybody can set. */
 export function isUnchanged(disk: Disk, file: JobFile): boolean {
   const stat = disk.stat(file.path);
   return stat?.sizeBytes === file.size && stat.modifiedMs === file.modifiedMs;
+}
+
+/** It is that very file, and nothing was done to it since: what was read of it in this run still holds. */
+export function isUntouched(disk: Disk, file: JobFile): boolean {
+  const stat = disk.stat(file.path);
+  if (file.identity !== undefined && (stat?.identity !== file.identity || stat.changed !== file.changed)) return false;
+  return isUnchanged(disk, file);
 }
 
 /** The file was rewritten in place by this job, as its ledger tells. */

@@ -15,6 +15,7 @@ import {
 import {
   decodeText,
   type Framing,
+  type HttpHead,
   judgeDigest,
   mediaType,
   parseHttpHead,
@@ -24,12 +25,13 @@ import {
   type RevisitProfile,
   refersToOf,
   requestQuery,
-  scanRecord,
   unbracket,
   type WarcReader,
   type WarcRecord,
 } from "../warc/index.ts";
 import { arcId, arcMime, cleanUri, convertedType } from "./arc-conversion.ts";
+import { formOf, scanForm, streamedForm } from "./block-form.ts";
+import { isOddRecord } from "./odd-record.ts";
 import { damageOf, type RecordDamage } from "./record-damage.ts";
 import { parseReplaced } from "./restore/record.ts";
 import { claimedAlgorithm, type Examination, examineRecord } from "./reversal.ts";
@@ -62,6 +64,8 @@ export interface CaptureFacts {
   readonly draft?: RevisitDraft | undefined;
   /** A hash of the HTTP header as it stands, in hex. */
   readonly head?: string | undefined;
+  /** See `formOf`; of a revisit that we wrote, that of the block it stands for. */
+  readonly form?: string | undefined;
   /** Of the HTTP header: what the server tells versions apart by, each as a hash. */
   readonly etag?: number | undefined;
   readonly lastModified?: number | undefined;
@@ -160,18 +164,6 @@ class LateFacts {
   }
 }
 
-/**
- * A header that npm warcio, Python warcio, FastWARC and jwarc all read: tried with each of them. A version, lines of names
- * and values that may be folded, and one Content-Length, which one of them finds in this spelling only.
- */
-const ORDINARY =
-  /^WARC\/1\.[01]\r\n(?:[!#$%&'*+\-.^`|~\w]+:[\t -~\x80-\xff]*\r\n(?:[ \t][\t -~\x80-\xff]*\r\n)*)*\r\n$/;
-
-function isOrdinary(head: string): boolean {
-  const at = head.indexOf("\nContent-Length:");
-  return at >= 0 && ORDINARY.test(head) && head.toLowerCase().lastIndexOf("\ncontent-length:") === at;
-}
-
 export interface FactsOptions {
   /** See `SeenPayloads`: what a revisit would need is found out of records whose payloads are among them. Else of none. */
   readonly seen?: SharedArrayBuffer | undefined;
@@ -218,6 +210,7 @@ export function factsOf(
   const capture = found?.capture;
   const note = found === undefined ? noteOf(record) : undefined;
   const blockSize = found?.blockSize ?? note!.blockSize;
+  const isHttp = arc === undefined ? record.blockType === "application/http" : found?.httpHead !== undefined;
   record.drain();
   const { uri } = record;
   return {
@@ -226,7 +219,7 @@ export function factsOf(
     inner,
     checksum: record.checksum,
     // An ARC record is what it becomes as WARC.
-    type: arc === undefined ? type : convertedType(record, found?.isHttp === true),
+    type: arc === undefined ? type : convertedType(record, isHttp),
     isArc: arc === undefined ? undefined : true,
     id: arc === undefined ? record.id : unbracket(arcId(name, record)),
     // As it becomes when it is converted.
@@ -238,7 +231,7 @@ export function factsOf(
     damaged: damageOf(record.warnings),
     blockSize: arc !== undefined || record.headers.get("content-length") === String(blockSize) ? undefined : blockSize,
     block: note?.block,
-    odd: arc === undefined && !isOrdinary(record.headers.text) ? true : undefined,
+    odd: isOddRecord(record, { blockSize, isHttp, httpHead: found?.httpHead ?? note?.httpHead }) ? true : undefined,
     capture,
     request: note?.request,
     continuation: type === "continuation" ? continuationOf(record, blockSize) : undefined,
@@ -283,6 +276,8 @@ function numberIn(text: string | undefined, max: number): number | undefined {
 }
 
 interface Note {
+  /** Of a request. */
+  readonly httpHead: string | undefined;
   readonly request: RequestFacts | undefined;
   readonly block: string;
   readonly blockSize: number;
@@ -292,21 +287,21 @@ interface Note {
 function noteOf(record: WarcRecord): Note {
   const isWhole = record.block !== undefined;
   const first = record.read() ?? new Uint8Array(0);
-  const request = record.type === "request" ? requestIn(first, isWhole) : undefined;
-  if (isWhole) return { request, block: hash("sha256", first, "hex"), blockSize: first.length };
+  const http = record.type === "request" ? parseHttpHead(first, 0, first.length, isWhole) : undefined;
+  const [httpHead, request] = [http?.text, http && requestIn(http, first)];
+  if (isWhole) return { httpHead, request, block: hash("sha256", first, "hex"), blockSize: first.length };
   const hasher = createHasher("sha256");
   let blockSize = 0;
   for (let piece: Uint8Array | undefined = first; piece !== undefined; piece = record.read()) {
     hasher.update(piece);
     blockSize += piece.length;
   }
-  return { request, block: hasher.finish().hex, blockSize };
+  return { httpHead, request, block: hasher.finish().hex, blockSize };
 }
 
-function requestIn(first: Uint8Array, isWhole: boolean): RequestFacts | undefined {
-  const http = parseHttpHead(first, 0, first.length, isWhole);
-  const method = /^([!#$%&'*+.^_`|~\w-]{1,32}) /.exec(http?.startLine ?? "")?.[1]?.toUpperCase();
-  if (http === undefined || method === undefined) return undefined;
+function requestIn(http: HttpHead, first: Uint8Array): RequestFacts | undefined {
+  const method = /^([!#$%&'*+.^_`|~\w-]{1,32}) /.exec(http.startLine)?.[1]?.toUpperCase();
+  if (method === undefined) return undefined;
   const isConditional = ["if-none-match", "if-modified-since"].some((name) => http.headers.get(name) !== undefined);
   const query = method === "GET" ? undefined : requestQuery(method, http, first.subarray(http.text.length));
   return { method, isConditional: isConditional ? true : undefined, query };
@@ -322,7 +317,8 @@ function namesIn(ids: readonly string[]): string[] | undefined {
 interface FoundCapture {
   readonly capture: CaptureFacts;
   readonly blockSize: number;
-  readonly isHttp: boolean;
+  /** Absent where the block is no HTTP message. */
+  readonly httpHead: string | undefined;
 }
 
 function captureOf(record: WarcRecord, warn: (warning: Warning) => void, seen: SeenPayloads | undefined): FoundCapture {
@@ -334,20 +330,20 @@ function captureOf(record: WarcRecord, warn: (warning: Warning) => void, seen: S
     segmented: record.segmented ? true : undefined,
   };
   if (record.arc !== undefined) {
-    const scan = scanRecord(record, { payload: ["sha256", "sha1"] });
-    const isHttp = scan.http !== undefined;
+    const { scan, form } = scanForm(record, { payload: OWN });
     seen?.add(scan.payloadDigests[0]!.hex);
     const capture = {
       ...shared,
       ...held(record, scan),
+      form,
       short: isShort(scan),
       // As WARC it has this one in its header.
       claim: formatDigest(scan.payloadDigests[1]!),
-      ...(isHttp ? {} : { mime: arcMime(record.arc.mime) }),
+      ...(scan.http === undefined ? { mime: arcMime(record.arc.mime) } : {}),
     };
-    return { capture, blockSize: scan.blockSize, isHttp };
+    return { capture, blockSize: scan.blockSize, httpHead: scan.http?.text };
   }
-  const { scan, sha256, examination } = lookAt(record, seen);
+  const { scan, form, sha256, examination } = lookAt(record, seen);
   for (const finding of scan.findings) warn({ ...finding, file: record.file, offset: record.offset });
   const verdict = judgeDigest(record.payloadDigest, scan);
   const replaced = examination?.replaced;
@@ -365,6 +361,7 @@ function captureOf(record: WarcRecord, warn: (warning: Warning) => void, seen: S
     mime,
     location,
     head,
+    form,
     etag,
     lastModified,
     wholeRange,
@@ -375,11 +372,12 @@ function captureOf(record: WarcRecord, warn: (warning: Warning) => void, seen: S
     unexamined: examination === undefined ? true : undefined,
     draft: smallDraft(examination?.draft),
   };
-  return { capture, blockSize: scan.blockSize, isHttp: scan.http !== undefined };
+  return { capture, blockSize: scan.blockSize, httpHead: scan.http?.text };
 }
 
 interface Look {
   readonly scan: RecordScan;
+  readonly form: string | undefined;
   readonly sha256: Digest;
   readonly examination: Examination | undefined;
 }
@@ -387,21 +385,22 @@ interface Look {
 /** Examines the record if its payload was seen before, and also if it is too large to be looked at twice. */
 function lookAt(record: WarcRecord, seen: SeenPayloads | undefined): Look {
   if (seen !== undefined && record.block === undefined) {
-    const examination = examineRecord(record, { also: OWN });
-    const sha256 = digestIn(examination.scan, "sha256");
+    const examination = examineRecord(record, { also: OWN, alsoStored: ["sha256"] });
+    const { scan, chunks } = examination;
+    const sha256 = digestIn(scan, "sha256");
     seen.add(sha256.hex);
-    return { scan: examination.scan, sha256, examination };
+    return { scan, form: streamedForm(scan, chunks), sha256, examination };
   }
   const claimed = claimedAlgorithm(record.payloadDigest);
-  const scan = scanRecord(record, {
+  const { scan, form } = scanForm(record, {
     payload: claimed === undefined || claimed === "sha256" || claimed === "sha1" ? OWN : [...OWN, claimed],
     ...(claimed === undefined ? {} : { stored: [claimed] }),
   });
   const sha256 = digestIn(scan, "sha256");
-  if (seen?.add(sha256.hex) !== true) return { scan, sha256, examination: undefined };
+  if (seen?.add(sha256.hex) !== true) return { scan, form, sha256, examination: undefined };
   const payloadDigest = (algorithm: DigestAlgorithm) => digestIn(scan, algorithm);
   const known = scan.framing === "plain" ? { payloadDigest } : {};
-  return { scan, sha256, examination: examineRecord(record, { ...known, revisitDigest: sha256 }) };
+  return { scan, form, sha256, examination: examineRecord(record, { ...known, revisitDigest: sha256 }) };
 }
 
 /** Ours, and the one that crawlers compare. */
@@ -425,12 +424,12 @@ function smallDraft(draft: RevisitDraft | undefined): RevisitDraft | undefined {
   return draft !== undefined && draft.before.length + draft.block.length > DRAFT_SIZE_MAX ? undefined : draft;
 }
 
-function held(record: WarcRecord, scan: ReturnType<typeof scanRecord>): CaptureFacts {
+function held(record: WarcRecord, scan: RecordScan): CaptureFacts {
   const { http, payloadDigests, payloadSize, framing } = scan;
   return { sha256: payloadDigests[0]!.hex, payloadSize, framing, ...httpFacts(record, http) };
 }
 
-function httpFacts(record: WarcRecord, http: ReturnType<typeof parseHttpHead>): CaptureFacts {
+function httpFacts(record: WarcRecord, http: HttpHead | undefined): CaptureFacts {
   if (http === undefined) return { mime: record.blockType || undefined };
   const { status, headers } = http;
   return {
@@ -481,13 +480,14 @@ function revisitOf(record: WarcRecord): FoundCapture {
     wasResource: replaced?.type === "resource" ? true : undefined,
     profile: parseProfile(profile) ?? (profile === undefined ? undefined : "unknown"),
     hasHttp: http === undefined ? undefined : true,
+    form: isOurs ? formOf(http, replaced.chunks) : undefined,
     refersTo: {
       ...(uri === undefined ? {} : { uri }),
       ...(date === undefined ? {} : { date }),
       ...(id === undefined ? {} : { id }),
     },
   };
-  return { capture, blockSize, isHttp: http !== undefined };
+  return { capture, blockSize, httpHead: http?.text };
 }
 
 function countRest(record: WarcRecord): number {

@@ -41,6 +41,8 @@ export interface Examination {
   readonly draft: RevisitDraft | undefined;
   /** The digest in the header, where it holds only for the chunked body as stored. */
   readonly storedDigest: string | undefined;
+  /** How a chunked body is cut; absent where it is not cut plainly. */
+  readonly chunks: string | undefined;
   /** In the first of the algorithms that were asked for with `also`. */
   readonly payloadDigest: Digest | undefined;
 }
@@ -52,13 +54,15 @@ export interface ExamineOptions {
   readonly payloadDigest?: ((algorithm: DigestAlgorithm) => Digest) | undefined;
   /** Takes digests of the payload in these algorithms too, see `Examination.payloadDigest`. */
   readonly also?: readonly DigestAlgorithm[] | undefined;
+  /** Takes digests of a chunked body as it is stored in these algorithms too. */
+  readonly alsoStored?: readonly DigestAlgorithm[] | undefined;
   /** What the revisit says of the payload where the record says nothing; else the first that was asked for with `also`. */
   readonly revisitDigest?: Digest | undefined;
 }
 
 /** Reads the record to its end. */
 export function examineRecord(record: WarcRecord, options: ExamineOptions = {}): Examination {
-  const { onPayload, payloadDigest, also = [], revisitDigest } = options;
+  const { onPayload, payloadDigest, also = [], alsoStored = [], revisitDigest } = options;
   const { block } = record;
   const whole = new WholeDigest(record);
   // A block that is all there need not be followed piece by piece.
@@ -69,7 +73,7 @@ export function examineRecord(record: WarcRecord, options: ExamineOptions = {}):
   const scan = scanRecord(record, {
     block: blockAlgorithm === undefined ? [] : [blockAlgorithm],
     payload: [...new Set([...judgedBy, ...also])],
-    stored: judgedBy.length === 0 ? undefined : judgedBy,
+    stored: judgedBy.length + alsoStored.length === 0 ? undefined : [...judgedBy, ...alsoStored],
     onPayload,
     onBlock: (bytes) => {
       whole.update(bytes);
@@ -88,7 +92,7 @@ export function examineRecord(record: WarcRecord, options: ExamineOptions = {}):
   const asked = scan.payloadDigests.find(({ algorithm }) => algorithm === also[0]);
   const isDrafted = record.arc === undefined && holds && cut;
   const draft = isDrafted ? soundDraft(record, scan, replaced, revisitDigest ?? asked ?? NO_DIGEST) : undefined;
-  return { scan, storedDigest, payloadDigest: asked, draft, replaced: draft && replaced };
+  return { scan, storedDigest, chunks, payloadDigest: asked, draft, replaced: draft && replaced };
 }
 
 /** The digest of the record, header to separator: in one call where that is all at hand, else as the block comes. */
@@ -145,14 +149,14 @@ function soundDraft(
 }
 
 /** How the chunked body in a block is cut; absent where it is not cut plainly. */
-function layoutOf(block: Uint8Array, http: HttpHead): string | undefined {
+export function layoutOf(block: Uint8Array, http: HttpHead): string | undefined {
   const tracker = new ChunkLayoutTracker();
   tracker.push(block.subarray(http.text.length));
   return tracker.finish();
 }
 
 /** Follows a chunked body behind its HTTP header. */
-class StoredBody {
+export class StoredBody {
   private readonly isHttp: boolean;
   private tracker: ChunkLayoutTracker | undefined;
   private started = false;

@@ -8,7 +8,7 @@ import { type ByteSource, fileSource, loadZstd } from "../warc/index.ts";
 import { detectCompression } from "./compression.ts";
 import { accessOf } from "./input-access.ts";
 import { openInput } from "./inputs.ts";
-import { fileOf, isRewritten, isUnchanged, type JobFile, loadJobFiles } from "./job-files.ts";
+import { fileOf, isRewritten, isUnchanged, isUntouched, type JobFile, loadJobFiles } from "./job-files.ts";
 import { DRAFT } from "./job-folder.ts";
 import { formatClaim, formatEntry, formatLeft, isRemark, LEDGER_FORMAT, parseEntry, writeLedger } from "./ledger.ts";
 import { createLocator, type LocatorSettings } from "./locator.ts";
@@ -59,7 +59,7 @@ export interface RewriteResult {
 export async function doRewriteJob(disk: Disk, job: RewriteJob, events: StageEvents): Promise<RewriteResult> {
   const files = loadJobFiles(disk, job.files);
   const file = files.get(job.file)!;
-  if (!isUnchanged(disk, file)) throw changed(file, "changed since the job began; it was left as it is");
+  if (!isAsCompared(disk, job, file)) throw changed(file, "changed since the job began; it was left as it is");
   const source = openInput(disk, { name: file.path, path: file.path, entries: [], size: file.size });
   try {
     if (source.size !== file.size) throw changed(file, "changed since the job began; it was left as it is");
@@ -74,6 +74,11 @@ export async function doRewriteJob(disk: Disk, job: RewriteJob, events: StageEve
   }
 }
 
+/** A copy that is compared now may be in a file that somebody moved meanwhile; one that was must be in that very file. */
+function isAsCompared(disk: Disk, { compare }: RewriteJob, file: JobFile): boolean {
+  return compare ? isUnchanged(disk, file) : isUntouched(disk, file);
+}
+
 function changed(file: JobFile, message: string): ArchiveError {
   return new ArchiveError("HT_CHANGED", `${file.path}: ${message}`, { file: file.path });
 }
@@ -81,16 +86,18 @@ function changed(file: JobFile, message: string): ArchiveError {
 /** Sees to it that what is referred to stays where it is. */
 class OriginalWatch {
   private readonly disk: Disk;
+  private readonly job: RewriteJob;
   private readonly files: ReadonlyMap<string, JobFile>;
   private readonly missing: ReadonlySet<string>;
   private readonly remote: ReadonlySet<string>;
   private readonly present = new Map<string, boolean>();
 
-  constructor(disk: Disk, files: ReadonlyMap<string, JobFile>, { missing, remote }: RewriteJob) {
+  constructor(disk: Disk, files: ReadonlyMap<string, JobFile>, job: RewriteJob) {
     this.disk = disk;
+    this.job = job;
     this.files = files;
-    this.missing = new Set(missing);
-    this.remote = new Set(remote);
+    this.missing = new Set(job.missing);
+    this.remote = new Set(job.remote);
   }
 
   /** Whether a file is none of the job, so that nobody has compared anything with its records. */
@@ -108,7 +115,7 @@ class OriginalWatch {
   }
 
   private isThere(file: JobFile): boolean {
-    return isUnchanged(this.disk, file) || isRewritten(this.disk, file);
+    return isAsCompared(this.disk, this.job, file) || isRewritten(this.disk, file);
   }
 
   /** Looks again, right before what refers to them gets its name. */
@@ -189,7 +196,8 @@ class FileRewrite {
       readTextLines(disk, draft),
     );
     disk.remove(draft);
-    if (!isUnchanged(disk, file)) throw changed(file, "changed while it was rewritten; it was left as it is");
+    if (!isAsCompared(disk, this.job, file))
+      throw changed(file, "changed while it was rewritten; it was left as it is");
     this.watch.check();
     output.commit();
     return output.size;

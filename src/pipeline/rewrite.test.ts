@@ -4,7 +4,7 @@ import { ArchiveError, digestOf, formatDigest } from "../base/index.ts";
 import { captureBytes, idOf, noise, packRecords } from "../testing/capture-text.ts";
 import { readRecords } from "../testing/deduplicated.ts";
 import { loadFrames } from "../testing/zstd-frame.ts";
-import { type ByteSource, bufferSource, type Compression, loadZstd } from "../warc/index.ts";
+import { type ByteSource, bufferSource, COMMON_HEAD_SIZE_MAX, type Compression, loadZstd } from "../warc/index.ts";
 import { detectCompression } from "./compression.ts";
 import type { LedgerEntry } from "./ledger.ts";
 import type { ManifestLine } from "./manifest-line.ts";
@@ -168,7 +168,7 @@ describe("a copy is left", () => {
     const record = (uri: string) =>
       packRecords([captureBytes({ uri, date: DATES[0]!, payload: noise("large", 300_000) })], "none");
     const before = headOf(rewrite(record(URI), [copyLine(record(URI), 0)]).output);
-    const long = record(`${URI}${"x".repeat((1 << 18) - before + more)}`);
+    const long = record(`${URI}${"x".repeat(COMMON_HEAD_SIZE_MAX - before + more)}`);
     const { output, left } = rewrite(long, [copyLine(long, 0)]);
     expect(left).toEqual(more === 0 ? [] : [[0, "header-size"]]);
     expect(readRecords({ name: "out", bytes: output })).toMatchObject([{ type: more === 0 ? "revisit" : "response" }]);

@@ -1,10 +1,12 @@
 /** Text files as lines, one at a time. */
 import { isAscii } from "node:buffer";
-import { invariant } from "../base/index.ts";
+import { ArchiveError, invariant } from "../base/index.ts";
 import { createDurably, type Disk, readStandardInput } from "../disk/index.ts";
 import { decodeUri, fileSource, gunzip, isGzip } from "../warc/index.ts";
 
 const READ_SIZE = 1 << 18;
+/** No index, log or manifest has such a line, but a file of another kind may seem to. */
+const LINE_SIZE_MAX = 1 << 24;
 
 /** The lines of a file without their ends, as UTF-8, from one byte offset to another. A last line needs no end. */
 export function* readTextLines(disk: Disk, path: string, start = 0, end = Number.POSITIVE_INFINITY): Generator<string> {
@@ -68,6 +70,8 @@ function* linesOf(read: (into: Uint8Array) => number): Generator<string> {
     }
     restIsAscii = bytesAreAscii && (plain || at > 0);
     rest = text.slice(at);
+    if (rest.length > LINE_SIZE_MAX)
+      throw new ArchiveError("HT_TOO_LARGE", "a line of more than 16 MB: not a file of lines");
   }
   if (rest !== "") yield decodeUri(rest);
 }

@@ -27,6 +27,22 @@ export function checkZips(disk: Disk, inputs: readonly Input[], warn: (warning: 
   }
 }
 
+const OF_PACKAGE: ReadonlySet<ErrorCode> = new Set(["HT_WACZ_MISSING", "HT_WACZ_HASH"]);
+
+/**
+ * Compares each WACZ that inputs lie in with its datapackage.json, for a caller who reads the archives in it and finds
+ * their damage by that. One that cannot be opened is left to it, too.
+ */
+export function comparePackages(disk: Disk, inputs: readonly Input[], warn: (warning: Warning) => void): void {
+  try {
+    checkZips(disk, inputs, (warning) => {
+      if (OF_PACKAGE.has(warning.code)) warn(warning);
+    });
+  } catch (error) {
+    if (!(error instanceof ArchiveError)) throw error;
+  }
+}
+
 function checkZip(source: ByteSource, warn: (warning: Warning) => void): void {
   const say = (code: ErrorCode, message: string, offset = 0) => warn({ code, message, file: source.name, offset });
   const entries = [...readZipEntries(source)];

@@ -1,5 +1,6 @@
 /** Tables and lists that stay small whatever goes in, and tell what they left out. */
 import { CaptureSet } from "../../dedup/index.ts";
+import { shorten } from "../../markup/index.ts";
 import type { Share, ShareRow, ShareTable } from "./shape.ts";
 
 /** Folded names that the filter tells apart well; it takes 2 MB. Beyond them more and more rows say `atLeast`. */
@@ -169,14 +170,6 @@ export class TopList<T> {
 }
 
 const NAME_LENGTH_MAX = 256;
-
-/** The text, or its beginning with `…` behind it; a pair of surrogates is not parted. */
-export function shorten(text: string, lengthMax: number): string {
-  if (text.length <= lengthMax) return text;
-  const end = lengthMax - 1;
-  const last = text.charCodeAt(end - 1);
-  return `${text.slice(0, last >= 0xd800 && last < 0xdc00 ? end - 1 : end)}…`;
-}
 
 /** A copy of its own: a part of a line, held on to, would hold the whole line. */
 export function detach(text: string): string {

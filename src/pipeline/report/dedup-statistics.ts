@@ -3,9 +3,10 @@
  * hosts or media types. What it is made into is in `shape.ts`; nothing here prints or writes.
  */
 import { parseIso, parseTimestamp } from "../../base/index.ts";
+import { shorten } from "../../markup/index.ts";
 import { hostOf, urlKey } from "../../url/index.ts";
 import type { ManifestLine } from "../manifest-line.ts";
-import { BoundedShares, compareText, detach, shorten, Tally, TopList } from "./bounded.ts";
+import { BoundedShares, compareText, detach, Tally, TopList } from "./bounded.ts";
 import { CopyCounter } from "./copies.ts";
 import type {
   DedupReport,

@@ -1,59 +1,14 @@
 /** The page is well formed, tells every figure, and is the same page whatever the archives try to put into it. */
+
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { escapeHtml, formatNumber, html } from "../../markup/index.ts";
+import { type Page, readPage } from "../../testing/report-page.ts";
 import type { ManifestLine } from "../manifest-line.ts";
 import { DedupStatistics } from "./dedup-statistics.ts";
-import { formatNumber } from "./format.ts";
 import { formatReportHtml } from "./html.ts";
-import { escapeHtml, html } from "./markup.ts";
 import type { DedupReport, ReportTotals } from "./shape.ts";
-
-interface Tag {
-  readonly name: string;
-  readonly attributes: Readonly<Record<string, string>>;
-}
-
-interface Page {
-  readonly tags: readonly Tag[];
-  /** Text outside of tags, unescaped. */
-  readonly text: string;
-}
-
-const VOID = new Set(["meta"]);
-const TOKEN =
-  /<!doctype html>|<style>(?<style>[^<]*)<\/style>|<\/(?<close>[a-z0-9]+)>|<(?<open>[a-z0-9]+)(?<attributes>(?: [a-zA-Z-]+="[^"<>]*")*)(?<empty>\/?)>|(?<text>[^<>"]+)/gy;
-
-function unescape(text: string): string {
-  if (/&(?!#\d+;)/.test(text)) throw new Error(`not escaped: ${text}`);
-  return text.replace(/&#(\d+);/g, (_, code: string) => String.fromCharCode(Number(code)));
-}
-
-/** Reads a page by a grammar much narrower than that of HTML; what does not fit it, or is not closed in order, throws. */
-function readPage(page: string): Page {
-  const tags: Tag[] = [];
-  const open: string[] = [];
-  let text = "";
-  let end = 0;
-  for (const match of page.matchAll(TOKEN)) {
-    end = match.index + match[0].length;
-    const { close, open: name, attributes = "", empty } = match.groups!;
-    if (match.groups!["text"] !== undefined) text += unescape(match.groups!["text"]);
-    if (close !== undefined && open.pop() !== close) throw new Error(`</${close}> closes nothing at ${match.index}`);
-    if (name === undefined) continue;
-    const pairs = [...attributes.matchAll(/ ([a-zA-Z-]+)="([^"]*)"/g)].map(([, key, value]) => [
-      key!,
-      unescape(value!),
-    ]);
-    const keys = pairs.map(([key]) => key);
-    if (new Set(keys).size !== keys.length) throw new Error(`an attribute twice at ${match.index}`);
-    tags.push({ name, attributes: Object.fromEntries(pairs) as Record<string, string> });
-    if (empty === "" && !VOID.has(name)) open.push(name);
-  }
-  if (end !== page.length) throw new Error(`not well formed at ${end}: ${page.slice(end, end + 80)}`);
-  if (open.length > 0) throw new Error(`not closed: ${open.join(", ")}`);
-  return { tags, text };
-}
 
 function reportWith(texts: readonly string[]): DedupReport {
   const statistics = new DedupStatistics();

@@ -1,7 +1,23 @@
 /** The parts of a report's page, in the order in which they are read. */
-import { type BarPart, chartBar, legend } from "./charts.ts";
-import { formatAmount, formatBytes, formatNumber, formatShare, formatSpan } from "./format.ts";
-import { foreign, html, type Markup, type MarkupValue } from "./markup.ts";
+import {
+  type BarPart,
+  barHead,
+  chartBar,
+  dataTable,
+  foreign,
+  formatAmount,
+  formatBytes,
+  formatNumber,
+  formatShare,
+  formatSpan,
+  furtherRows,
+  html,
+  legend,
+  type Markup,
+  type MarkupValue,
+  size,
+  type TableRow,
+} from "../../markup/index.ts";
 import { explainReason } from "./reasons.ts";
 import type {
   CopyClass,
@@ -12,7 +28,6 @@ import type {
   ReportSetting,
   ReportTotals,
 } from "./shape.ts";
-import { barHead, dataTable, furtherRows, size, type TableRow } from "./tables.ts";
 
 /** What the report says, in a few words and in a sentence. */
 export function headlineOf(totals: ReportTotals): { title: string; lead: string } {

@@ -37,8 +37,10 @@ export async function* storeContents(
     );
   try {
     yield* answersInOrder(items, store, LIMITS);
+    // So that streams end, and are not cut off when the instance is closed right away.
+    await lanes.end();
   } finally {
-    lanes.end();
+    void lanes.end();
   }
 }
 
@@ -79,8 +81,8 @@ class GatheredLanes implements Lanes {
     return lane;
   }
 
-  end(): void {
-    for (const lane of this.lanes.values()) lane.end();
+  async end(): Promise<void> {
+    await Promise.all([...this.lanes.values()].map((lane) => lane.end()));
   }
 }
 

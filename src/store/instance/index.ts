@@ -8,7 +8,7 @@ export * from "./instance.ts";
 export type { ListOptions } from "./listing.ts";
 export type { InstanceWarning, MemberSpec } from "./member.ts";
 export type { MigrateOptions, MigrateProgress, MigrateResult } from "./migrate.ts";
-export { type OpenInstanceOptions, openInstance, readConnector } from "./open-instance.ts";
+export { contentAccess, type OpenInstanceOptions, openInstance, readConnector } from "./open-instance.ts";
 export type { Content } from "./parcel.ts";
 export * from "./placement.ts";
 export type { RepairOptions, RepairProgress, RepairResult } from "./repair.ts";

@@ -1,7 +1,7 @@
 /** Opening an instance: from its connector, or from a bare folder, which is an instance of one volume. */
 import { basename, dirname, resolve } from "node:path";
 import { ArchiveError } from "../../base/index.ts";
-import type { Disk } from "../../disk/index.ts";
+import { type Access, commonAccess, type Disk } from "../../disk/index.ts";
 import type { Codecs } from "../codec.ts";
 import { loadCodec } from "../codec-module.ts";
 import { openVolume } from "../open-volume.ts";
@@ -9,6 +9,7 @@ import { AMONG_OTHERS, type Deadlines, PATIENT } from "../remote/deadlines.ts";
 import { RemoteVolume } from "../remote/remote-volume.ts";
 import type { SignatureAlgorithm } from "../signature.ts";
 import type { Volume } from "../volume.ts";
+import { volumeAccess } from "../volume-access.ts";
 import { createVolume, isVolume, readVolumeSettings } from "../volume-settings.ts";
 import { type Connector, parseConnector, type ServerLocation, type VolumeSpec } from "./connector.ts";
 import { CONNECTOR_SIZE_MAX } from "./connector-text.ts";
@@ -19,6 +20,8 @@ import { PLACEMENTS } from "./placement.ts";
 export interface OpenInstanceOptions extends InstanceOptions {
   /** Makes folders that are not there into volumes: for who is going to store something. */
   readonly create?: boolean | undefined;
+  /** The caller only reads; see `OpenVolumeOptions`. */
+  readonly reading?: boolean | undefined;
   /** For a folder that is made: default `sha256`. A connector has its own. */
   readonly signature?: SignatureAlgorithm | undefined;
 }
@@ -52,6 +55,18 @@ function openFolder(disk: Disk, folder: string, options: OpenInstanceOptions): I
     open: () => openVolume(disk, folder, quiet(options)),
   };
   return new Instance({ signature, replicas: 1, members: [member] }, options);
+}
+
+/**
+ * Who may read a content of the instance at `path` when it is written to a file: nobody who could not read all files of
+ * volumes on this machine that it may come from. Absent where nothing is known, as of volumes behind servers.
+ */
+export function contentAccess(disk: Disk, path: string, signature: string): Access | undefined {
+  if (disk.stat(path)?.kind !== "file") return volumeAccess(disk, path, signature);
+  const folders = readConnector(disk, path).volumes.flatMap(({ location }) =>
+    location?.kind === "folder" ? resolve(dirname(resolve(path)), location.path) : [],
+  );
+  return commonAccess(folders.flatMap((folder) => volumeAccess(disk, folder, signature) ?? []));
 }
 
 export function readConnector(disk: Disk, path: string): Connector {
@@ -136,9 +151,10 @@ function openServer(
 }
 
 /** What a volume of this machine is opened with; what it tolerates is told like what the instance does. */
-function quiet({ codecs, clock, random, onWarning }: OpenInstanceOptions) {
+function quiet({ codecs, clock, random, reading = false, onWarning }: OpenInstanceOptions) {
   return {
     codecs,
+    reading,
     ...(clock === undefined ? {} : { clock }),
     ...(random === undefined ? {} : { random }),
     onWarning: ({ code, message, file }: { code: ArchiveError["code"]; message: string; file: string }) =>

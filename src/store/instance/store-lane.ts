@@ -6,6 +6,9 @@ import { Signal } from "../signal.ts";
 import type { BulkRequest, StoreReceipt } from "../volume.ts";
 import { isUnavailable, type Member } from "./member.ts";
 
+/** All is answered by then; a server that does not end its stream is left. */
+const PARTING_MS = 1000;
+
 interface Waiting {
   readonly sentMs: number;
   readonly resolve: (receipt: StoreReceipt) => void;
@@ -19,7 +22,7 @@ export class StoreLane {
   private queue: BulkRequest[] = [];
   /** Of all that are not answered, those in the queue too. */
   private waiting: Waiting[] = [];
-  private isRunning = false;
+  private running: Promise<void> | undefined;
   private isEnded = false;
 
   constructor(member: Member) {
@@ -32,14 +35,20 @@ export class StoreLane {
       this.queue.push(request);
       this.waiting.push({ sentMs: this.member.nowMs, resolve, reject });
       this.changed.fire();
-      if (!this.isRunning) void this.run();
+      this.running ??= this.run();
     });
   }
 
-  /** No more requests come; those that came are carried out. */
-  end(): void {
+  /** No more requests come; those that came are carried out. Resolves when the stream has ended, or did not for a while. */
+  async end(): Promise<void> {
     this.isEnded = true;
     this.changed.fire();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, PARTING_MS);
+    });
+    await Promise.race([this.running, late]);
+    clearTimeout(timer);
   }
 
   private async *requests(): AsyncGenerator<BulkRequest> {
@@ -52,7 +61,6 @@ export class StoreLane {
   }
 
   private async run(): Promise<void> {
-    this.isRunning = true;
     try {
       // What came when the stream had ended already begins another.
       do await this.carryOut();
@@ -63,7 +71,7 @@ export class StoreLane {
       this.waiting = [];
       for (const { reject } of waiting) reject(error);
     }
-    this.isRunning = false;
+    this.running = undefined;
   }
 
   private async carryOut(): Promise<void> {

@@ -216,6 +216,26 @@ function tryToWrite(disk: Disk, folder: string): void {
   }
 }
 
+const COPY_SIZE = 1 << 20;
+
+/** Copies the index to another folder, if there is one. */
+export function copyIndex(disk: Disk, from: string, to: string): void {
+  const path = join(from, NAME);
+  if (disk.stat(path) === undefined) return;
+  using source = disk.open(path, "read");
+  using copy = disk.open(join(to, NAME), "create");
+  const buffer = Buffer.allocUnsafe(COPY_SIZE);
+  for (let at = 0, count = source.read(buffer, 0); count > 0; count = source.read(buffer, at)) {
+    copy.write(buffer.subarray(0, count), at);
+    at += count;
+  }
+}
+
+/** Nobody may have it open. */
+export function removeIndex(disk: Disk, folder: string): void {
+  for (const { name } of disk.list(folder)) disk.remove(join(folder, name));
+}
+
 export function indexFolder(volumeFolder: string): string {
   return join(volumeFolder, "index");
 }

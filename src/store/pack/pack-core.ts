@@ -24,6 +24,8 @@ export interface PackCoreOptions {
   /** A segment that could not be synced: only what lies before is to be believed. */
   readonly doubtful?: { readonly segment: number; readonly end: number } | undefined;
   readonly onWarning?: ((warning: Warning) => void) | undefined;
+  /** The folder cannot be written: only the index is, which lies elsewhere. */
+  readonly isReader?: boolean | undefined;
 }
 
 /** The index is brought up to date after so many milliseconds, and waited for beyond so many changes. */
@@ -49,7 +51,7 @@ export class PackCore {
 
   static async open(options: PackCoreOptions): Promise<PackCore> {
     const { disk, folder } = options;
-    disk.makeFolder(segmentFolder(folder));
+    if (options.isReader !== true) disk.makeFolder(segmentFolder(folder));
     const index = options.openIndex();
     try {
       return await PackCore.over(index, options);
@@ -96,14 +98,24 @@ export class PackCore {
     this.files = new SegmentFiles(options.disk, options.folder);
   }
 
+  /** Throws HT_READ_ONLY where nothing can be written. */
   get writer(): SegmentWriter {
+    const { folder } = this;
+    if (this.isReader) throw new ArchiveError("HT_READ_ONLY", `${folder}: cannot be written`, { file: folder });
     invariant(this.current !== undefined, "a volume that is not open yet");
     return this.current;
   }
 
+  private get isReader(): boolean {
+    return this.options.isReader === true;
+  }
+
   private async start(): Promise<void> {
-    this.current = new SegmentWriter(this.options.disk, this.folder, await this.catchUp());
-    if (this.writer.size === 0) await this.begin();
+    const segment = await this.catchUp();
+    if (!this.isReader) {
+      this.current = new SegmentWriter(this.options.disk, this.folder, segment);
+      if (this.writer.size === 0) await this.begin();
+    }
     if (this.state.uncommitted > 0) await this.commit();
   }
 
@@ -117,7 +129,7 @@ export class PackCore {
     const { disk, folder, doubtful } = this.options;
     const segments = listSegments(disk, folder);
     // Names that were found may be lost again, and the index is about to rely on them.
-    disk.syncFolder(segmentFolder(folder));
+    if (!this.isReader) disk.syncFolder(segmentFolder(folder));
     if (doubtful !== undefined) this.cut(doubtful.segment, doubtful.end);
     const afresh = this.state.segments.size === 0;
     const active = afresh ? undefined : this.lastLog(segments);
@@ -167,7 +179,7 @@ export class PackCore {
     let end = this.state.segments.get(segment)?.end ?? 0;
     const damage: ScanDamage[] = [];
     {
-      using file = this.options.disk.open(path, "update");
+      using file = this.options.disk.open(path, this.isReader ? "read" : "update");
       const size = file.size();
       if (size < end) {
         const message = `${path}: cut off, ${size} bytes of ${end}`;
@@ -175,7 +187,7 @@ export class PackCore {
       }
       if (size <= end) return;
       // What is read may not be durable yet, and the index is about to rely on it.
-      file.sync();
+      if (!this.isReader) file.sync();
       for (const scanned of scanSegment(file, end, true)) {
         if ("damageAt" in scanned) {
           damage.push(scanned);
@@ -192,7 +204,7 @@ export class PackCore {
     const [first] = damage;
     if (first === undefined) return;
     const isTorn = kind === "active" || (first.damageAt >= end && (kind === "sealed" || end === 0));
-    if (isTorn) return this.cut(segment, end);
+    if (isTorn) return this.isReader ? undefined : this.cut(segment, end);
     for (const { damageAt: offset, message } of damage) {
       this.options.onWarning?.({ code: "HT_CORRUPT", message: `${path}: ${message}`, file: path, offset });
     }
@@ -257,7 +269,7 @@ export class PackCore {
   /** The stored bytes, which may have to become durable first: what is not yet is not in the file either. */
   read(entry: BlockEntry, range?: ByteRange): BlockData | Promise<BlockData> {
     const end = entry.offset + entry.headSize + entry.storedSize;
-    if (this.writer.isDurable(entry.segment, end)) return this.files.read(entry, range);
+    if (this.isReader || this.writer.isDurable(entry.segment, end)) return this.files.read(entry, range);
     if (this.failure !== undefined) throw this.failure;
     return this.settle().then(() => this.files.read(entry, range));
   }
@@ -346,7 +358,7 @@ export class PackCore {
       while (this.turning !== undefined) await this.turning;
       if (this.failure !== undefined) throw this.failure;
       const changes = this.state.prepareCommit();
-      await this.writer.settle();
+      await this.current?.settle();
       await this.state.commit(changes);
     } catch (error) {
       this.fail(error);

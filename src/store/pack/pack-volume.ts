@@ -8,7 +8,7 @@
  */
 import { hash } from "node:crypto";
 import { ArchiveError, type Clock, type Random, systemClock, systemRandom, type Warning } from "../../base/index.ts";
-import type { Disk } from "../../disk/index.ts";
+import { type Disk, scratchFolder } from "../../disk/index.ts";
 import { checkAdoption } from "../adoption.ts";
 import { openEach, storeEach } from "../bulk.ts";
 import type { Codecs } from "../codec.ts";
@@ -41,7 +41,7 @@ import { checkPack } from "./check.ts";
 import { type CompactOptions, type CompactResult, compactPack } from "./compact.ts";
 import { type HeldData, type Spool, withHeldData } from "./held-data.ts";
 import { LARGE_HEAD_SIZE, type LargeBlock } from "./large-block.ts";
-import { indexFolder, LmdbIndex, OlderIndex } from "./lmdb-index.ts";
+import { copyIndex, indexFolder, LmdbIndex, OlderIndex, removeIndex } from "./lmdb-index.ts";
 import { PackCore } from "./pack-core.ts";
 import type { Answer, BlockEntry, PackIndex } from "./pack-index.ts";
 import { formatHead, type PackRecord } from "./pack-record.ts";
@@ -59,6 +59,8 @@ export interface PackOptions {
   /** Default: LMDB in the folder. */
   readonly openIndex?: (() => PackIndex) | undefined;
   readonly onWarning?: ((warning: Warning) => void) | undefined;
+  /** Nothing is written to the folder, and changes are refused. */
+  readonly isReader?: boolean | undefined;
 }
 
 export const SEGMENT_SIZE_DEFAULT = 1 << 30;
@@ -79,6 +81,37 @@ export async function openPack(
   }
   await rebuildPack(disk, folder, settings, options);
   return PackVolume.open(disk, folder, settings, options);
+}
+
+/**
+ * Opens a volume whose folder cannot be written, to read it. Its index is copied to the system's place for temporary files
+ * and catches up there; where there is none that fits, it is made there.
+ */
+export async function openPackToRead(
+  disk: Disk,
+  folder: string,
+  settings: VolumeSettings,
+  options: PackOptions,
+): Promise<PackVolume> {
+  const scratch = scratchFolder(disk);
+  const open = () => {
+    const openIndex = options.openIndex ?? (() => LmdbIndex.open(disk, scratch.path));
+    return PackVolume.open(disk, folder, settings, { ...options, openIndex, isReader: true });
+  };
+  try {
+    copyIndex(disk, indexFolder(folder), scratch.path);
+    const volume = await open().catch((error: unknown) => {
+      if (!(error instanceof OlderIndex)) throw error;
+      removeIndex(disk, scratch.path);
+      return open();
+    });
+    const close = volume[Symbol.asyncDispose].bind(volume);
+    volume[Symbol.asyncDispose] = () => close().finally(() => scratch.remove());
+    return volume;
+  } catch (error) {
+    scratch.remove();
+    throw error;
+  }
 }
 
 export class PackVolume implements LocalVolume {
@@ -419,6 +452,7 @@ function openCore(disk: Disk, folder: string, settings: VolumeSettings, options:
     segmentSizeMax: options.segmentSizeMax ?? SEGMENT_SIZE_DEFAULT,
     openIndex: options.openIndex ?? (() => LmdbIndex.open(disk, indexFolder(folder))),
     onWarning: options.onWarning,
+    isReader: options.isReader === true,
   });
 }
 

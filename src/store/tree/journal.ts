@@ -66,11 +66,18 @@ export class Journal {
   read(): JournalContent | undefined {
     this.disk.makeFolder(this.folder);
     removeLeftovers(this.disk, this.folder);
+    const content = this.look();
+    this.dropBefore(this.number);
+    return content;
+  }
+
+  /** The same for who cannot write. */
+  look(): JournalContent | undefined {
+    if (this.disk.stat(this.folder) === undefined) return undefined;
     const numbers = this.disk
       .list(this.folder)
       .flatMap(({ name }) => (/^\d{6,}\.log$/.test(name) ? [parseInt(name, 10)] : []));
     this.number = Math.max(0, ...numbers);
-    this.dropBefore(this.number);
     if (this.number === 0) return undefined;
     const content = readJournal(this.disk, this.path);
     this.said = content.said;

@@ -55,6 +55,8 @@ export class TreeChanges {
   private unsynced = new Set<string>();
   private settling: Promise<void> | undefined;
   private recovering: Promise<void> | undefined;
+  /** Why nothing is changed. */
+  private refusal: ArchiveError | undefined;
   private failure: { readonly error: unknown } | undefined;
   /** Changes that were begun and not ended, and how often one began or ended. */
   private activeCount = 0;
@@ -89,6 +91,14 @@ export class TreeChanges {
     await this.journal.beginAnew();
   }
 
+  /** Changes nothing: what a crash left half done stays so, and every change fails with HT_READ_ONLY. */
+  openToRead(): void {
+    const { folder } = this.parts;
+    const error = new ArchiveError("HT_READ_ONLY", `${folder}: cannot be written`, { file: folder });
+    this.refusal = error;
+    if (this.journal.look() === undefined) this.journal.totals = this.countBlocks();
+  }
+
   private async redo(entries: readonly JournalEntry[]): Promise<void> {
     for (const entry of await redo(entries, this.parts.files, this.parts.former)) this.journal.forget(entry);
   }
@@ -110,6 +120,7 @@ export class TreeChanges {
 
   /** Runs `work` while nobody else changes blocks of this signature. */
   async exclusive<T>(signature: string, work: () => Promise<T>): Promise<T> {
+    if (this.refusal !== undefined) throw this.refusal;
     if (this.failure !== undefined) await this.recover();
     return this.working.through(() => this.exclusion.run(signature, work));
   }
@@ -222,7 +233,8 @@ export class TreeChanges {
     return this.working.alone(async () => {
       await this.settling;
       try {
-        if (this.failure === undefined && this.journal.unsettledCount > 0) await this.settle();
+        if (this.refusal === undefined && this.failure === undefined && this.journal.unsettledCount > 0)
+          await this.settle();
       } catch (error) {
         if (!(error instanceof ArchiveError)) throw error;
       } finally {

@@ -47,6 +47,8 @@ import { type TreeShape, walkTree } from "./walk.ts";
 export interface TreeOptions {
   readonly codecs: Codecs;
   readonly limits?: TreeLimits;
+  /** The folder cannot be written: changes are refused. */
+  readonly isReader?: boolean | undefined;
 }
 
 /** What a request adds to a block. */
@@ -73,7 +75,7 @@ export async function openTree(
   options: TreeOptions,
 ): Promise<TreeVolume> {
   const volume = new TreeVolume(disk, folder, settings, options);
-  await volume.changes.open();
+  await (options.isReader === true ? volume.changes.openToRead() : volume.changes.open());
   return volume;
 }
 
