@@ -2,11 +2,12 @@
 import { ArchiveError } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
-import { type Input, type RecordFacts, SeenPayloads, Spool } from "../pipeline/index.ts";
+import { comparePackages, type Input, type RecordFacts, SeenPayloads, Spool } from "../pipeline/index.ts";
 import { type AdoptReport, adoptInputs } from "./adding/adopt.ts";
 import { Intake, type IntakeCounts } from "./adding/intake.ts";
-import { OriginalReferences } from "./adding/original-references.ts";
 import { type TakeOptions, takeFacts } from "./adding/take-facts.ts";
+import { KnownInArchive } from "./asking/known-in-archive.ts";
+import { Locator } from "./asking/locator.ts";
 import { type CompactOptions, type CompactReport, compactArchive } from "./care/compact.ts";
 import { type RebuildOptions, type RebuildReport, rebuildArchive } from "./care/rebuild.ts";
 import { type RemoveOptions, type RemoveReport, removeCaptures, type Selection } from "./care/remove.ts";
@@ -52,15 +53,31 @@ export class ArchiveWriter implements AsyncDisposable {
     return this.core.catalogue.state;
   }
 
+  /**
+   * Whether contents are known, and where, as of now: while an `add` is under way, that includes what it has taken and not
+   * committed yet. To be closed.
+   */
+  async known(): Promise<KnownInArchive> {
+    await loadForSegments(this.core.catalogue);
+    return this.knownAs(false);
+  }
+
+  private knownAs(isTrusted: boolean): KnownInArchive {
+    const { disk, paths, catalogue, shelf } = this.core;
+    const locator = new Locator(disk, paths.folder, catalogue, shelf);
+    return new KnownInArchive({ catalogue, shelf, locator, isTrusted, onClose: () => locator[Symbol.dispose]() });
+  }
+
   /** Adds archive files. Resolves when everything that it counts is durable. */
   async add(inputs: readonly Input[], options: AddOptions = {}): Promise<AddReport> {
     const { core } = this;
     const { policy = {}, readmit = false, trustOriginals = false } = options;
     const { disk, catalogue, commits } = core;
-    const references = new OriginalReferences(core.shelf, trustOriginals);
-    using intake = new Intake(core, { references, policy, readmit });
+    using known = this.knownAs(trustOriginals);
+    using intake = new Intake(core, { known, policy, readmit });
     using spool = new Spool(disk, core.paths.folder);
     const readable = takeReadable(spool, inputs, options);
+    comparePackages(disk, readable, core.onWarning);
     await loadForInputs(disk, readable);
     await loadForSegments(catalogue);
     const sink = {
@@ -77,6 +94,7 @@ export class ArchiveWriter implements AsyncDisposable {
 
   /** Makes files part of the archive where they lie. They must not change any more. */
   async adopt(inputs: readonly Input[], options: TakeOptions = {}): Promise<AdoptReport> {
+    comparePackages(this.core.disk, inputs, this.core.onWarning);
     await loadForInputs(this.core.disk, inputs);
     await loadForSegments(this.core.catalogue);
     return await adoptInputs(this.core, inputs, options);

@@ -23,7 +23,7 @@ export async function perform(disk: ForgetfulDisk, schedule: Schedule, dice: Dic
     else if (step.kind === "remove") await writer.remove(step.removal, { reason: "a test" });
     else {
       const inputs = step.files.map((records) => makeInput(disk, records));
-      if (step.kind === "add") await writer.add(inputs);
+      if (step.kind === "add") await writer.add(inputs, { readmit: step.readmit });
       else await writer.adopt(inputs);
     }
   }

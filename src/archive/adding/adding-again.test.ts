@@ -1,12 +1,13 @@
 /** Files that are added again: after an interruption, while they were still being written, after something has rotted. */
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { formatIso } from "../../base/index.ts";
+import { digestOf, formatDigest, formatIso } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import type { Input } from "../../pipeline/index.ts";
 import {
   capturesOf,
   diagnose,
+  exportedTypes,
   FOLDER,
   makeInput,
   openReader,
@@ -129,6 +130,7 @@ describe("records that have much in common", () => {
     ["another HTTP header", { ...one, http: ["X-Cache: HIT"] }],
     ["another payload under one digest", { ...one, payload: noise("two", 700), digest: "wrong" as const }],
     ["another id", { ...one, id: "urn:uuid:2" }],
+    ["another end of the HTTP header", { ...one, http: ["X-Empty: "] }],
   ])("are different records with %s", async (_, other) => {
     const disk = new ForgetfulDisk();
     const inputs = [one, other].map((each) => makeInput(disk, [captureBytes(each)]));
@@ -136,6 +138,61 @@ describe("records that have much in common", () => {
     await rebuild(disk);
     await using archive = await openReader(disk);
     expect(await capturesOf(archive, one.uri)).toHaveLength(2);
+  });
+
+  const chunked = { ...one, payload: noise("large", 1_200_000), chunks: [400_000] };
+  const small = { ...one, chunks: [100] };
+  it.each([
+    ["other chunks", small, { ...small, chunks: [101] }],
+    ["an extension of chunk sizes", small, { ...small, chunkExtension: ";x=1" }],
+    ["another trailer", { ...small, trailer: "A: 1\r\n\r\n" }, { ...small, trailer: "A: 2\r\n\r\n" }],
+    ["other chunks of a large body", chunked, { ...chunked, chunks: [400_001] }],
+    [
+      "another extension in a large body",
+      { ...chunked, chunkExtension: ";x=1" },
+      { ...chunked, chunkExtension: ";x=2" },
+    ],
+  ])("are different records with %s, in any order", async (_, first, second) => {
+    const both = [captureBytes(first), captureBytes(second)];
+    for (const order of [both, both.toReversed()]) {
+      const disk = new ForgetfulDisk();
+      const inputs = order.map((each) => makeInput(disk, [each]));
+      for (const input of inputs) expect(await add(disk, input)).toMatchObject({ captures: 1, known: 0 });
+      for (const isRebuilt of [false, true]) {
+        if (isRebuilt) await rebuild(disk);
+        for (const input of inputs) expect(await add(disk, input)).toMatchObject({ known: 1, bytesKept: 0 });
+        await using archive = await openReader(disk);
+        expect(await payloadsOf(archive, one.uri)).toEqual([first.payload, first.payload]);
+      }
+      const types = await exportedTypes(disk, {});
+      expect(types.filter((type) => type === "response" || type === "revisit")).toHaveLength(2);
+    }
+  });
+
+  it("are one where a revisit took the place of one, whoever wrote it", async () => {
+    const digestText = formatDigest(digestOf("sha1", one.payload));
+    const revisit = captureBytes({ ...small, type: "revisit", payload: "", chunks: [], digestText });
+    for (const order of [
+      [captureBytes(small), revisit],
+      [revisit, captureBytes(small)],
+    ]) {
+      const disk = new ForgetfulDisk();
+      for (const bytes of order) await add(disk, makeInput(disk, [bytes]));
+      await rebuild(disk);
+      await using archive = await openReader(disk);
+      expect(await capturesOf(archive, one.uri)).toHaveLength(1);
+    }
+  });
+
+  it("are removed together, and do not come back in another form", async () => {
+    const disk = new ForgetfulDisk();
+    const [first, second] = [small, { ...small, chunks: [101] }].map((each) => makeInput(disk, [captureBytes(each)]));
+    await add(disk, first!);
+    {
+      await using writer = openWriter(disk);
+      await writer.remove({ url: one.uri }, { reason: "asked" });
+    }
+    expect(await add(disk, second!)).toMatchObject({ captures: 0, removed: 1 });
   });
 
   it("are different records where they are no captures, too", async () => {

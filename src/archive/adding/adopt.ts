@@ -42,7 +42,7 @@ export async function adoptInputs(
       const file = fileOf(core, input);
       const number = moves.takeUnentered(input) ?? core.nextSegment();
       core.commits.journal({ kind: "adopt", time: formatIso(clock.now()), segment: number, ...file });
-      entry = core.adoptedEntry(number);
+      entry = core.adoptedEntry(number, true);
       adopted = { number, file };
       // Its number is taken from here on.
       core.commits.commit();

@@ -16,29 +16,29 @@ import { archiveKey, type CaptureKey, markIn, noteMark } from "../catalogue/capt
 import {
   type CaptureKind,
   type CaptureRow,
-  DIGEST_HALF,
   Flag,
   has,
   isSamePlace,
   type Payload,
   type RecordPlace,
 } from "../catalogue/capture-row.ts";
-import { FRAMINGS } from "../catalogue/catalogue-keys.ts";
+import { FRAMINGS, type Framing } from "../catalogue/catalogue-keys.ts";
 import type { ArchiveCore } from "../core/archive-core.ts";
 import type { FoundSame } from "../entering/indexer.ts";
 import { isAsEntered, kindOf } from "../entering/own-row.ts";
 import { joinRequests, requestFor } from "../entering/requests.ts";
 import { HELD_MAX } from "../entering/segment-entry.ts";
+import { markText } from "../entering/told.ts";
 import { belongsTo } from "../segments/companions.ts";
 import { isOddSegment, readable } from "../segments/segments.ts";
 import { sourceIn, sourceNumberOf } from "../segments/source-record.ts";
 import { IntakePages } from "./intake-pages.ts";
 import { IntakeSource } from "./intake-source.ts";
-import type { KnownOriginal, OriginalReferences } from "./original-references.ts";
+import type { HeldPayload, HeldPayloads, KnownOriginal } from "./original-references.ts";
 import { readmitNote } from "./readmit-note.ts";
 
 export interface IntakeOptions {
-  readonly references: OriginalReferences;
+  readonly known: HeldPayloads;
   readonly policy: Policy;
   /** Takes back what was removed before. */
   readonly readmit: boolean;
@@ -160,13 +160,15 @@ export class Intake implements Disposable {
 
   private takeCapture(facts: RecordFacts): void {
     const held = this.held.splice(0);
+    const found = this.find(facts);
+    const fate = this.decide(facts, found);
+    const heals = fate.kind !== "passed" && this.core.indexer.isKnown(facts, found);
+    if (heals) this.core.indexer.standAlone(found.same!.row);
     const companions: RecordFacts[] = [];
     for (const note of held) {
       if (!belongsTo(note, facts)) this.keepNote(note);
       else if (!this.isKnownNote(note)) companions.push(note);
     }
-    const found = this.find(facts);
-    const fate = this.decide(facts, found);
     this.last = undefined;
     this.passed = fate.kind === "passed" ? { facts, notes: fate.notes } : undefined;
     if (fate.kind === "passed") {
@@ -183,27 +185,26 @@ export class Intake implements Disposable {
     const kind: CaptureKind = hit === undefined ? kindOf(facts) : "replaced";
     const request = companions.map((note) => requestFor(facts, note)).reduce(joinRequests, undefined);
     const entered = { kind, place, before, source: this.sourceNumber, request };
-    const heals = fate.kind === "kept" && fate.heals === true;
-    const wasKnown = this.core.indexer.isKnown(facts, found);
-    const key = this.core.indexer.enter(facts, entered, found, heals);
+    const isOriginal = fate.kind === "kept" && fate.heals === true;
+    const key = this.core.indexer.enter(facts, entered, found, isOriginal);
     for (const note of companions) this.core.indexer.enterBeside(note, facts);
     this.last = { named: facts, key, segment: place.segment, end: place.offset + place.length };
-    if (wasKnown) this.counts.healed++;
+    if (heals) this.counts.healed++;
     else this.count(facts, hit);
-    if (kind === "response" || kind === "resource") this.options.references.learn(facts, place);
+    if (kind === "response" || kind === "resource") this.options.known.learn(facts, place);
   }
 
   /** What the archive has of it. One that was removed may come back. */
   private find(facts: RecordFacts): FoundSame {
-    const { indexer, commits } = this.core;
+    const { indexer } = this.core;
     const found = indexer.find(facts);
     const { same } = found;
     if (!this.options.readmit || same === undefined || !has(same.row, Flag.removed)) return found;
     const { date = "", id, capture } = facts;
     const { timeMs } = same;
-    const mark = Buffer.from(markIn(same.key), "latin1").toString("hex");
+    const mark = markText(markIn(same.key));
     const told = { url: same.row.url, date, ...((timeOfDate(date) ?? 0) === timeMs ? {} : { timeMs }) };
-    commits.readmit({ ...told, sha256: capture!.sha256 ?? null, id: id ?? null, mark });
+    indexer.untold.readmitted.captures.push({ ...told, sha256: capture!.sha256 ?? null, id: id ?? null, mark });
     indexer.readmit(same.key, same.row);
     return { ...found, same: undefined };
   }
@@ -276,14 +277,13 @@ export class Intake implements Disposable {
   }
 
   private isHeld({ sha256, size }: Payload): boolean {
-    const { catalogue } = this.core;
-    const { references } = this.options;
-    const isProven = (place: RecordPlace | undefined) =>
-      place !== undefined && references.of(place, sha256) !== undefined;
-    return (
-      size === 0 ||
-      FRAMINGS.some((framing) => isProven(catalogue.original(sha256.subarray(0, DIGEST_HALF), framing)?.place))
-    );
+    const { known } = this.options;
+    const isProven = (payload: HeldPayload | undefined) => payload !== undefined && known.prove(payload) !== undefined;
+    return size === 0 || FRAMINGS.some((framing) => isProven(this.payload(sha256.toString("hex"), "", framing)));
+  }
+
+  private payload(sha256: string, uri: string, framing: Framing): HeldPayload | undefined {
+    return this.options.known.payload({ by: "digest", digests: [`sha256:${sha256}`], uri, framing });
   }
 
   private warn({ offset }: RecordFacts, code: Warning["code"], message: string): void {
@@ -295,17 +295,13 @@ export class Intake implements Disposable {
     const { sha256, framing = "plain", payloadSize, truncated, short, segmented, mime, status } = facts.capture!;
     // What a 304 carries is not what its URL held.
     if (sha256 === undefined || status === 304) return KEPT;
-    const digest = Buffer.from(sha256, "hex");
-    const row = this.core.catalogue.original(digest.subarray(0, DIGEST_HALF), framing);
-    if (row === undefined) {
-      // In another framing it is no new content, but needs an original of its own.
-      if (this.core.catalogue.anyOriginal(digest.subarray(0, DIGEST_HALF)) === undefined) this.counts.contents++;
-      return KEPT;
-    }
-    if (!row.digestRest.equals(digest.subarray(DIGEST_HALF))) return KEPT;
-    if (broken !== undefined && isSamePlace(row.place, broken)) return HEALING;
-    if (!row.isReferable) return KEPT;
-    const original = this.options.references.of(row.place, digest);
+    const payload = this.payload(sha256, facts.uri ?? "", framing);
+    if (payload === undefined) this.counts.contents++;
+    // In another framing it is no new content, but needs an original of its own.
+    if (payload?.framing !== framing) return KEPT;
+    if (broken !== undefined && isSamePlace(broken, payload.place)) return HEALING;
+    if (!payload.isReferable) return KEPT;
+    const original = this.options.known.prove(payload) === undefined ? undefined : payload.original;
     if (original === undefined) return HEALING;
     const replaced = this.replacedBy(facts);
     const candidate = {

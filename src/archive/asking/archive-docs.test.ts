@@ -85,6 +85,7 @@ const row: CaptureRow = {
   location: undefined,
   payload: { sha256: digest, sha1, size: 4177 },
   claim: undefined,
+  form: undefined,
   etag: capture!.etag,
   lastModified: capture!.lastModified,
   request: { method: "GET", isConditional: false },

@@ -5,7 +5,8 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { ArchiveError } from "../../base/index.ts";
-import type { Disk } from "../../disk/index.ts";
+import type { Access, Disk } from "../../disk/index.ts";
+import type { TimelineEntry } from "../../temporal/index.ts";
 import { archiveKey, FIRST_MS, LAST_MS } from "../catalogue/capture-key.ts";
 import { Flag, halfOf, has } from "../catalogue/capture-row.ts";
 import type { FoundCapture } from "../catalogue/catalogue-view.ts";
@@ -13,6 +14,8 @@ import { isVisit } from "../catalogue/visit-class.ts";
 import type { ArchiveSettings } from "../segments/archive-folder.ts";
 import { Capture, CaptureNames } from "./capture.ts";
 import { type CaptureQuery, findCaptures } from "./capture-query.ts";
+import { firstsIn } from "./firsts.ts";
+import { KnownInArchive } from "./known-in-archive.ts";
 import {
   type Change,
   changesIn,
@@ -23,12 +26,16 @@ import {
   type SliceOptions,
 } from "./lifespans.ts";
 import { type Moment, momentAt } from "./moment.ts";
-import { OpenedCapture, rawRecord } from "./opened-capture.ts";
+import { type ByteRange, OpenedCapture, rawRecord } from "./opened-capture.ts";
+import { PAUSE } from "./pause.ts";
+import { readSegment, type SegmentFile, segmentNumber } from "./segment-file.ts";
 import { type ArchiveOptions, Snapshot } from "./snapshot.ts";
 import { type ArchiveTotals, archiveStats, archiveTotals, type NamedFigures, type StatsGroup } from "./stats.ts";
-import { hostsIn, keysIn } from "./suggestions.ts";
 
 const BATCH_SIZE = 1000;
+/** The first batch is small, and each one larger than the one before: many ask for a few answers only. */
+const FIRST_BATCH_SIZE = 20;
+const BATCH_GROWTH = 4;
 
 /** A snapshot that is closed when nobody asks it any more. */
 interface Shared {
@@ -59,10 +66,20 @@ export class Archive implements AsyncDisposable {
     return this.shared.snapshot.settings;
   }
 
+  /** Who may read what is taken out of the archive: nobody who could not read all of its segments. */
+  get access(): Access | undefined {
+    return this.shared.snapshot.access();
+  }
+
+  /** Names the commit that questions are answered as of: what was answered under another name may differ now. */
+  get commit(): string {
+    return this.shared.snapshot.commit;
+  }
+
   /** Questions from here on are answered as of the last commit. Whether that is another one than before. */
   async refresh(): Promise<boolean> {
     const snapshot = await Snapshot.openSound(this.disk, this.folder, this.options);
-    if (snapshot.isAsOf(this.shared.snapshot)) {
+    if (snapshot.commit === this.commit) {
       snapshot[Symbol.dispose]();
       return false;
     }
@@ -118,7 +135,9 @@ export class Archive implements AsyncDisposable {
   near(url: string, fromMs: number, toMs: number, count: number): Promise<{ before: Lifespan[]; after: Lifespan[] }> {
     return this.ask(({ snapshot }) => {
       const { before, after } = snapshot.timeline.nearest(archiveKey(url), fromMs, toMs, count);
-      return { before: [...lifespansIn(snapshot, before)], after: [...lifespansIn(snapshot, after)] };
+      const whole = (entries: Iterable<TimelineEntry>) =>
+        [...lifespansIn(snapshot, entries)].filter((each) => each !== PAUSE);
+      return { before: whole(before), after: whole(after) };
     });
   }
 
@@ -127,10 +146,13 @@ export class Archive implements AsyncDisposable {
     return this.stream(({ snapshot }) => changesIn(snapshot.timeline, fromMs, toMs, scope));
   }
 
-  /** Every capture whose payload has this digest, wherever and whenever, in the order of keys and times. */
-  same(sha256: string): AsyncIterable<readonly Capture[]> {
+  /**
+   * Every capture whose payload has this digest, wherever and whenever, in the order of keys and times; or those behind the
+   * capture with a cursor.
+   */
+  same(sha256: string, after?: string): AsyncIterable<readonly Capture[]> {
     if (!/^[0-9a-f]{64}$/.test(sha256)) throw new ArchiveError("HT_USAGE", `not a sha256: ${sha256}`);
-    return this.stream(({ snapshot, names }) => captured(seen(snapshot, sha256), names));
+    return this.stream(({ snapshot, names }) => captured(seen(snapshot, sha256, after), names));
   }
 
   /** The counts that need no walk over the archive. */
@@ -143,21 +165,23 @@ export class Archive implements AsyncDisposable {
 
   /** How much there is as a whole: walks over all captures. */
   totals(): Promise<ArchiveTotals> {
-    return this.ask(({ snapshot }) => archiveTotals(snapshot));
+    return this.walk(({ snapshot }) => archiveTotals(snapshot));
   }
 
   stats(by: StatsGroup): AsyncIterable<readonly NamedFigures[]> {
     return this.stream(({ snapshot }) => archiveStats(snapshot, by));
   }
 
-  /** The hosts of the archive in the order of their keys, from one on. */
-  hosts(from?: string): AsyncIterable<readonly string[]> {
-    return this.stream(({ snapshot }) => hostsIn(snapshot.catalogue, from));
+  /** The first capture of each URL key, or of each host, in a range of keys, in their order. */
+  firsts(range: Pick<Scope, "from" | "to">, of: "key" | "host"): AsyncIterable<readonly Capture[]> {
+    return this.stream(({ snapshot, names }) => captured(firstsIn(snapshot.catalogue, range, of), names));
   }
 
-  /** URL keys that begin with a text, in order: what somebody may be about to type. */
-  keys(prefix: string): AsyncIterable<readonly string[]> {
-    return this.stream(({ snapshot }) => keysIn(snapshot.catalogue, prefix));
+  /** Whether contents are known, and where, as of this commit. To be closed. */
+  known(): KnownInArchive {
+    const shared = this.hold();
+    const { catalogue, shelf, locator } = shared.snapshot;
+    return new KnownInArchive({ catalogue, shelf, locator, onClose: () => release(shared) });
   }
 
   /** The record's header, the HTTP header and the payload of a capture. To be closed. */
@@ -176,6 +200,26 @@ export class Archive implements AsyncDisposable {
     }
   }
 
+  /**
+   * One of the archive's own segments as a file, by the name of the file. Absent for any other name, and for a segment that
+   * waits for compaction after a removal.
+   */
+  segment(name: string): Promise<SegmentFile | undefined> {
+    return this.ask(({ snapshot: { catalogue, shelf } }) => {
+      const found = segmentNumber(catalogue, (segment) => shelf.nameOf(segment), name);
+      return found && { size: found.size, read: (range: ByteRange) => this.readSegment(found.number, range) };
+    });
+  }
+
+  private async *readSegment(segment: number, range: ByteRange): AsyncGenerator<Uint8Array> {
+    const shared = this.hold();
+    try {
+      yield* readSegment(shared.snapshot, segment, range);
+    } finally {
+      release(shared);
+    }
+  }
+
   private hold(): Shared {
     this.shared.users++;
     return this.shared;
@@ -187,15 +231,36 @@ export class Archive implements AsyncDisposable {
     });
   }
 
-  private async *stream<T>(answers: (shared: Shared) => Iterable<T>): AsyncGenerator<readonly T[]> {
+  /** The result of a walk that pauses, so that others have their turn. */
+  private async walk<T>(begin: (shared: Shared) => Generator<typeof PAUSE, T>): Promise<T> {
+    const shared = this.hold();
+    try {
+      const steps = begin(shared);
+      for (;;) {
+        const step = steps.next();
+        if (step.done === true) return step.value;
+        await turn();
+      }
+    } finally {
+      release(shared);
+    }
+  }
+
+  private async *stream<T>(answers: (shared: Shared) => Iterable<T | typeof PAUSE>): AsyncGenerator<readonly T[]> {
     const shared = this.hold();
     try {
       let batch: T[] = [];
+      let size = FIRST_BATCH_SIZE;
       for (const answer of answers(shared)) {
+        if (answer === PAUSE) {
+          await turn();
+          continue;
+        }
         batch.push(answer);
-        if (batch.length < BATCH_SIZE) continue;
+        if (batch.length < size) continue;
         yield batch;
         batch = [];
+        size = Math.min(BATCH_SIZE, BATCH_GROWTH * size);
         // Others have their turn between two batches, however fast these are taken.
         await turn();
       }
@@ -219,12 +284,12 @@ function release(shared: Shared): void {
   if (--shared.users === 0) shared.snapshot[Symbol.dispose]();
 }
 
-function* captured(all: Iterable<FoundCapture>, names: CaptureNames): Generator<Capture> {
-  for (const found of all) yield new Capture(found, names);
+function* captured(all: Iterable<FoundCapture | typeof PAUSE>, names: CaptureNames): Generator<Capture | typeof PAUSE> {
+  for (const found of all) yield found && new Capture(found, names);
 }
 
-function* seen({ catalogue }: Snapshot, sha256: string): Generator<FoundCapture> {
-  for (const key of catalogue.seen(halfOf(sha256))) {
+function* seen({ catalogue }: Snapshot, sha256: string, after: string | undefined): Generator<FoundCapture> {
+  for (const key of catalogue.seen(halfOf(sha256), after)) {
     const found = catalogue.found(key);
     if (found === undefined || has(found.row, Flag.removed)) continue;
     if (found.row.payload?.sha256.toString("hex") === sha256) yield found;

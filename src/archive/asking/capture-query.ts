@@ -4,6 +4,7 @@ import { keyRange } from "../../url/index.ts";
 import { archiveKey, FIRST_MS, LAST_MS, momentKey, timeOf } from "../catalogue/capture-key.ts";
 import { Flag, has } from "../catalogue/capture-row.ts";
 import { type CatalogueView, type FoundCapture, LAST_KEY } from "../catalogue/catalogue-view.ts";
+import { PAUSE, PAUSE_ROWS } from "./pause.ts";
 
 export interface CaptureQuery {
   /** Captures of this URL; or of all below it, of its host, or of its host and those below that. */
@@ -21,11 +22,15 @@ export interface CaptureQuery {
   readonly limit?: number | undefined;
 }
 
-export function* findCaptures(catalogue: CatalogueView, query: CaptureQuery): Generator<FoundCapture> {
+/** With pauses where many rows in a row are not in the span of time. */
+export function* findCaptures(catalogue: CatalogueView, query: CaptureQuery): Generator<FoundCapture | typeof PAUSE> {
   const { limit = Number.POSITIVE_INFINITY } = query;
-  let count = 0;
+  let [count, skipped] = [0, 0];
   for (const found of query.order === "closest" ? closest(catalogue, query) : inOrder(catalogue, query)) {
-    if (!isInSpan(found, query)) continue;
+    if (!isInSpan(found, query)) {
+      if (++skipped % PAUSE_ROWS === 0) yield PAUSE;
+      continue;
+    }
     if (count++ === limit) return;
     yield found;
   }

@@ -1,11 +1,14 @@
 /** Lifespans and changes, as they are read from the timeline. Obeys docs/lifespans.md. */
 import type { TimelineEntry, TimelineEvent, TimelineSnapshot } from "../../temporal/index.ts";
 import { type Content, decodeContent } from "../catalogue/content.ts";
+import { PAUSE, PAUSE_ROWS } from "./pause.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** A stretch of time in which a URL held one content. Times are in milliseconds. */
 export interface Lifespan extends Content {
   readonly key: string;
+  /** What the timeline tells contents of this key apart by: status and, of a redirect, where it leads count too. */
+  readonly identity: string;
   readonly birth: number;
   /** When another content was found; absent as long as none was. */
   readonly end: number | undefined;
@@ -38,20 +41,33 @@ export interface Change {
 }
 
 export function lifespanOf(entry: TimelineEntry): Lifespan {
-  const { key, birth, end, lastSeen, visits, isWhole } = entry;
-  return { key, birth, end, lastSeen, captures: visits, isWhole, ...decodeContent(key, entry.value, entry.digest) };
+  const { key, birth, end, lastSeen, visits, isWhole, digest: identity } = entry;
+  return {
+    key,
+    identity,
+    birth,
+    end,
+    lastSeen,
+    captures: visits,
+    isWhole,
+    ...decodeContent(key, entry.value, identity),
+  };
 }
 
-/** The entries of a slice or a span, with their true ends unless these are not wanted. */
+/** The entries of a slice or a span, with their true ends unless these are not wanted; with pauses between other types. */
 export function* lifespansIn(
   { timeline }: Snapshot,
   entries: Iterable<TimelineEntry>,
   { mime }: Scope = {},
   { withoutEnds = false }: SliceOptions = {},
-): Generator<Lifespan> {
+): Generator<Lifespan | typeof PAUSE> {
+  let skipped = 0;
   for (const entry of entries) {
     const lifespan = lifespanOf(entry);
-    if (mime !== undefined && !mime(lifespan.mime)) continue;
+    if (mime !== undefined && !mime(lifespan.mime)) {
+      if (++skipped % PAUSE_ROWS === 0) yield PAUSE;
+      continue;
+    }
     yield withoutEnds || lifespan.isWhole ? lifespan : wholeOf(timeline, lifespan, entry.digest);
   }
 }

@@ -6,6 +6,7 @@ import { ArchiveError } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import { type OrderedStore, openRowsToRead } from "../../rows/index.ts";
 import { type CaptureRow, Flag, has, type OriginalRow, type RecordPlace } from "../catalogue/capture-row.ts";
+import type { Framing } from "../catalogue/catalogue-keys.ts";
 import { CatalogueView, type FoundCapture } from "../catalogue/catalogue-view.ts";
 import type { ContinuationRow } from "../catalogue/continuation-row.ts";
 import { archivePaths, lastCatalogue } from "../segments/archive-folder.ts";
@@ -39,6 +40,11 @@ export class Locator implements ContinuationFinder, Disposable {
   original(half: Buffer): OriginalRow | undefined {
     const row = this.catalogue.anyOriginal(half);
     return row && this.follow(row, (catalogue) => catalogue.anyOriginal(half));
+  }
+
+  /** Where a record that holds a payload lies now. */
+  holder(row: OriginalRow, half: Buffer, framing: Framing): RecordPlace {
+    return this.follow(row, (catalogue) => catalogue.original(half, framing)).place;
   }
 
   /** The records that continue the one with this id, in the order of their numbers. */

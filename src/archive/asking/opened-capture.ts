@@ -95,6 +95,15 @@ export class OpenedCapture implements AsyncDisposable {
     } else yield* cut(proven, range);
   }
 
+  /** What can be read of a payload that is damaged, unproven, up to where it breaks off. Chunks are the caller's. */
+  async *remains(): AsyncGenerator<Uint8Array> {
+    try {
+      yield* payloadLater(this.snapshot, this.snapshot.reader.payloadPlace(this.found));
+    } catch (error) {
+      if (!(error instanceof ArchiveError) || error.code === "HT_NOT_FOUND") throw error;
+    }
+  }
+
   private async *prove(
     chunks: AsyncIterable<Uint8Array>,
     { sha256 }: Payload,

@@ -1,7 +1,7 @@
 /** An archive as of one commit: catalogue, timeline and segments that belong together. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { ArchiveError } from "../../base/index.ts";
-import type { Disk } from "../../disk/index.ts";
+import { type Access, commonAccess, type Disk, entryAccess } from "../../disk/index.ts";
 import { type OrderedStore, openRowsToRead } from "../../rows/index.ts";
 import { openTimeline, type TimelineSnapshot } from "../../temporal/index.ts";
 import { CatalogueView } from "../catalogue/catalogue-view.ts";
@@ -14,7 +14,7 @@ import {
   requireTimeline,
 } from "../segments/archive-folder.ts";
 import { loadForSegments } from "../segments/load-zstd.ts";
-import { RecordShelf } from "../segments/segments.ts";
+import { RecordShelf, statAdopted } from "../segments/segments.ts";
 import { CaptureReader } from "./capture-reader.ts";
 import { Locator } from "./locator.ts";
 
@@ -33,7 +33,7 @@ export class Snapshot implements Disposable {
   readonly locator: Locator;
   readonly reader: CaptureReader;
   private readonly disk: Disk;
-  private readonly journalPath: string;
+  private readonly folder: string;
   private readonly store: OrderedStore;
 
   /** For everybody who answers from it: HT_CORRUPT where the journal is not what it was. */
@@ -125,7 +125,7 @@ export class Snapshot implements Disposable {
   ) {
     this.settings = settings;
     this.disk = disk;
-    this.journalPath = archivePaths(folder).journal;
+    this.folder = folder;
     this.store = store;
     this.catalogue = catalogue;
     this.timeline = timeline;
@@ -138,16 +138,24 @@ export class Snapshot implements Disposable {
   checkJournal(): void {
     const { journal } = this.settings;
     const known = [...(journal === undefined ? [] : [journal]), ...this.catalogue.journalEnds];
-    checkJournal(this.disk, this.journalPath, known);
+    checkJournal(this.disk, archivePaths(this.folder).journal, known);
   }
 
-  /** Whether two of them are of one commit. */
-  isAsOf({ catalogue, store }: Snapshot): boolean {
-    const [own, other] = [this.catalogue.state, catalogue.state];
-    if (this.store.generation !== store.generation) return false;
-    return (
-      own.timelineCommit === other.timelineCommit && own.timeline === other.timeline && own.journal === other.journal
-    );
+  /** Those who may read all of the archive's segments, adopted files included, and enter its folder. */
+  access(): Access | undefined {
+    const { disk } = this;
+    const folder = disk.stat(this.folder);
+    const files = [...this.catalogue.segments()].flatMap(({ number, row }) => {
+      const stat = row.adopted ? statAdopted(disk, row.adopted.path) : disk.stat(this.shelf.nameOf(number));
+      return stat ?? [];
+    });
+    return commonAccess(folder === undefined ? files : [entryAccess(folder), ...files]);
+  }
+
+  /** Names the commit: two snapshots of one archive with the same name answer the same. */
+  get commit(): string {
+    const { timeline, timelineCommit, journal } = this.catalogue.state;
+    return [this.store.generation, timeline, timelineCommit, journal].join("-");
   }
 
   [Symbol.dispose](): void {

@@ -10,6 +10,7 @@ import { hostOf } from "../../url/index.ts";
 import { urlKeyOf } from "../catalogue/capture-key.ts";
 import { DIGEST_HALF, isHolder, isSamePlace } from "../catalogue/capture-row.ts";
 import type { CatalogueView, FoundCapture } from "../catalogue/catalogue-view.ts";
+import { PAUSE, PAUSE_ROWS } from "./pause.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 export interface Figures {
@@ -49,10 +50,22 @@ function noFigures(): Figures {
   return { captures: 0, contents: 0, bytesSeen: 0, bytesKept: 0 };
 }
 
-export function archiveTotals({ catalogue }: Snapshot): ArchiveTotals {
+/** All captures, with pauses. */
+function* walk(catalogue: CatalogueView): Generator<FoundCapture | typeof PAUSE> {
+  let rows = 0;
+  for (const found of catalogue.allCaptures()) {
+    if (++rows % PAUSE_ROWS === 0) yield PAUSE;
+    yield found;
+  }
+}
+
+export function* archiveTotals({ catalogue }: Snapshot): Generator<typeof PAUSE, ArchiveTotals> {
   const figures = noFigures();
-  for (const found of catalogue.allCaptures()) count(catalogue, found, figures);
-  figures.contents = countContents(catalogue);
+  for (const found of walk(catalogue)) {
+    if (found === PAUSE) yield PAUSE;
+    else count(catalogue, found, figures);
+  }
+  figures.contents = yield* countContents(catalogue);
   let [segments, segmentBytes, adopted, adoptedBytes] = [0, 0, 0, 0];
   for (const { row } of catalogue.segments()) {
     if (row.adopted === undefined) {
@@ -67,11 +80,12 @@ export function archiveTotals({ catalogue }: Snapshot): ArchiveTotals {
 }
 
 /** Those too whose own captures were removed, and that are kept for others. */
-function countContents(catalogue: CatalogueView): number {
-  let contents = 0;
+function* countContents(catalogue: CatalogueView): Generator<typeof PAUSE, number> {
+  let [contents, rows] = [0, 0];
   let last: Buffer | undefined;
   // Of one payload there may be an original of each framing.
   for (const { digest } of catalogue.allOriginals()) {
+    if (++rows % PAUSE_ROWS === 0) yield PAUSE;
     if (last?.equals(digest) !== true) contents++;
     last = digest;
   }
@@ -79,7 +93,7 @@ function countContents(catalogue: CatalogueView): number {
 }
 
 /** Crawls (the files that captures came with) in the order in which they came, hosts by key, the others by name. */
-export function* archiveStats({ catalogue }: Snapshot, by: StatsGroup): Generator<NamedFigures> {
+export function* archiveStats({ catalogue }: Snapshot, by: StatsGroup): Answers {
   if (by === "host") yield* byHost(catalogue);
   else if (by === "crawl")
     yield* byNumber(
@@ -91,6 +105,8 @@ export function* archiveStats({ catalogue }: Snapshot, by: StatsGroup): Generato
   else yield* byMime(catalogue);
 }
 
+type Answers = Generator<NamedFigures | typeof PAUSE>;
+
 function yearOf({ timeMs }: FoundCapture): number {
   return new Date(timeMs).getUTCFullYear();
 }
@@ -99,18 +115,25 @@ function* byNumber(
   catalogue: CatalogueView,
   numberOf: (found: FoundCapture) => number,
   nameOf: (number: number) => string | undefined,
-): Generator<NamedFigures> {
+): Answers {
   const groups = new Map<number, Figures>();
-  for (const found of catalogue.allCaptures()) count(catalogue, found, groupOf(groups, numberOf(found)));
+  for (const found of walk(catalogue)) {
+    if (found === PAUSE) yield PAUSE;
+    else count(catalogue, found, groupOf(groups, numberOf(found)));
+  }
   for (const [number, figures] of [...groups].sort(([one], [other]) => one - other))
     yield { name: nameOf(number) ?? NONE, ...figures };
 }
 
 /** Keys of one host stand together, so that only one is held; those that have none are among all others. */
-function* byHost(catalogue: CatalogueView): Generator<NamedFigures> {
+function* byHost(catalogue: CatalogueView): Answers {
   let [name, figures] = [NONE, noFigures()];
   const none = noFigures();
-  for (const found of catalogue.allCaptures()) {
+  for (const found of walk(catalogue)) {
+    if (found === PAUSE) {
+      yield PAUSE;
+      continue;
+    }
     const host = hostOf(urlKeyOf(found.key));
     if (host !== undefined && host !== name) {
       if (figures.captures > 0) yield { name, ...figures };
@@ -122,9 +145,13 @@ function* byHost(catalogue: CatalogueView): Generator<NamedFigures> {
   if (none.captures > 0) yield { name: NONE, ...none };
 }
 
-function* byMime(catalogue: CatalogueView): Generator<NamedFigures> {
+function* byMime(catalogue: CatalogueView): Answers {
   const groups = new Map<string, Figures>();
-  for (const found of catalogue.allCaptures()) {
+  for (const found of walk(catalogue)) {
+    if (found === PAUSE) {
+      yield PAUSE;
+      continue;
+    }
     const { mime = NONE } = found.row;
     count(catalogue, found, groupOf(groups, groups.has(mime) || groups.size < MIMES_MAX ? mime : OTHER));
   }

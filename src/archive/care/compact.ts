@@ -134,12 +134,12 @@ class Compaction {
     // Its number is not given out again: who reads as of an earlier commit would take other records for those in it.
     const isOdd = isOddSegment(number);
     if (core.nextSegment(isOdd) === number + 1) core.segment.begin(isOdd);
-    catalogue.putSegment(number, undefined);
-    catalogue.markLoose(number, false);
+    catalogue.leaveSegment(number);
     core.commits.commit();
     core.shelf.forget(number);
     disk.remove(this.pathOf(number));
     disk.syncFolder(paths.segments);
+    catalogue.forgetSegment(number);
     return true;
   }
 
@@ -152,6 +152,8 @@ class Compaction {
     const rewritten = judged.stale ? this.heirs.rewrite(judged.captures[0]!, follows) : undefined;
     const place = rewritten?.place ?? this.copy(number, judged);
     if (note !== undefined && judged.isApart) core.indexer.enterNote(note, place);
+    const { apart } = judged;
+    if (apart !== undefined) core.catalogue.putApart(apart.mark, { ...apart.note, place });
     for (const { key, row } of judged.captures) {
       const { offset, length, inner } = row.place;
       const moved = { segment: place.segment, offset: place.offset + offset - from, length, inner };

@@ -6,6 +6,7 @@ import { ArchiveError, type ErrorCode } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import { damageOf, type RecordFacts, runTask } from "../../pipeline/index.ts";
 import { FactsFeed } from "../adding/facts-feed.ts";
+import { finish } from "../asking/pause.ts";
 import { type ArchiveOptions, Snapshot } from "../asking/snapshot.ts";
 import { type ArchiveTotals, archiveTotals } from "../asking/stats.ts";
 import { archiveKey, markIn, urlKeyOf } from "../catalogue/capture-key.ts";
@@ -53,7 +54,7 @@ export async function* examineArchive(
     yield* guarded(() => doctor.timeline());
     yield* guarded(() => doctor.scrub(scrubbed));
     yield* guarded(() => doctor.openable());
-    options.onTotals?.(readable(() => archiveTotals(archive)));
+    options.onTotals?.(readable(() => finish(archiveTotals(archive))));
     if (!doctor.isOvertaken) return;
   }
   // What a compaction carried elsewhere meanwhile is read there.

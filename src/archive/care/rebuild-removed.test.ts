@@ -14,6 +14,7 @@ import {
 import { capturesOf, historyOf, listOf, payloadsOf } from "../../testing/asked-archive.ts";
 import { captureBytes, idOf, noise, requestBytes, revisitBytes } from "../../testing/capture-text.ts";
 import { ForgetfulDisk } from "../../testing/forgetful-disk.ts";
+import { segmentRecords } from "../../testing/plain-records.ts";
 
 const PAGE = "http://page.example/";
 const GONE = "http://gone.example/";
@@ -354,4 +355,53 @@ it("takes a removal that only the journal knows for what it is, and refuses noth
   await rebuild(before);
   await using archive = await openReader(before);
   expect((await capturesOf(archive, "http://a.example/")).map(({ timeMs }) => timeMs)).toEqual([visits[1]!.timeMs]);
+});
+
+it("keeps a request that came before its capture, and before another of that moment that was removed", async () => {
+  const disk = new ForgetfulDisk();
+  const request = requestBytes({ uri: PAGE, date: DATE, method: "HEAD", id: "urn:uuid:request" });
+  const gone = captureBytes({ uri: PAGE, date: DATE, payload: ONE, id: null });
+  const lines = ["WARC-Concurrent-To: <urn:uuid:request>"];
+  const stays = captureBytes({ uri: PAGE, date: DATE, payload: TWO, lines });
+  {
+    await using writer = openWriter(disk);
+    await writer.add([makeInput(disk, [request])]);
+    await writer.add([makeInput(disk, [gone, stays])]);
+  }
+  await removePayload(disk, ONE);
+  const classes = async () => {
+    await using archive = await openReader(disk);
+    return (await capturesOf(archive, PAGE)).map((capture) => capture.class);
+  };
+  expect(await classes()).toEqual(["other-method"]);
+  await rebuild(disk);
+  expect(await classes()).toEqual(["other-method"]);
+  {
+    await using writer = openWriter(disk);
+    writer.compact({ all: true });
+  }
+  const types = segmentRecords(disk, FOLDER).map(({ type }) => type);
+  expect(types.sort()).toEqual(["request", "response"]);
+});
+
+it("leads a revisit to a chunked payload by its stored digest, though the first capture of it was removed", async () => {
+  const disk = new ForgetfulDisk();
+  const chunked = { uri: PAGE, payload: ONE, chunks: [500], digest: "stored" } as const;
+  const gone = captureBytes({ ...chunked, date: "2020-01-02T00:00:00Z" });
+  const stays = captureBytes({ ...chunked, date: "2020-01-04T00:00:00Z" });
+  const digest = /^WARC-Payload-Digest: (\S+)/m.exec(gone.toString("latin1"))![1]!;
+  const revisit = revisitBytes({ uri: PAGE, date: "2020-01-03T00:00:00Z", digest, http: "" });
+  for (const record of [gone, revisit, stays]) {
+    await using writer = openWriter(disk);
+    await writer.add([makeInput(disk, [record])]);
+  }
+  {
+    await using writer = openWriter(disk);
+    const timeMs = Date.UTC(2020, 0, 2);
+    await writer.remove({ url: PAGE, fromMs: timeMs, toMs: timeMs }, { reason });
+  }
+  expect(await payloads(disk)).toEqual([ONE, ONE]);
+  await rebuild(disk);
+  expect(await payloads(disk)).toEqual([ONE, ONE]);
+  expect(await diagnose(disk)).toEqual([]);
 });

@@ -201,7 +201,7 @@ class Rebuild {
           end = 0;
           broken = [];
           current = input;
-          entry = own.has(input.name) ? core.segmentEntry(number) : core.adoptedEntry(number);
+          entry = own.has(input.name) ? core.segmentEntry(number) : core.adoptedEntry(number, false);
         },
         take: (facts) => {
           const { name } = current!;

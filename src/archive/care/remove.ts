@@ -12,7 +12,6 @@ import {
   idMark,
   idMarkIn,
   LAST_MS,
-  markIn,
   timeOf,
   urlKeyOf,
 } from "../catalogue/capture-key.ts";
@@ -21,7 +20,8 @@ import { latin1, Table } from "../catalogue/catalogue-keys.ts";
 import type { FoundCapture, FoundNote } from "../catalogue/catalogue-view.ts";
 import { factsLeft } from "../catalogue/removed-row.ts";
 import type { ArchiveCore } from "../core/archive-core.ts";
-import { isOfLiving, isOfRemoved, namesLiving } from "../entering/removed-notes.ts";
+import { Going, isOfLiving, isOfRemoved, namesLiving, notesBeside } from "../entering/removed-notes.ts";
+import { toldCapture, toldNote, toldRecord } from "../entering/told.ts";
 import type { RemovedCapture, RemovedNote, RemoveEntry } from "../journal/journal.ts";
 import { isNamedWith, type Named } from "../segments/companions.ts";
 import { readable } from "../segments/segments.ts";
@@ -103,7 +103,10 @@ class Removal {
       if (holders === count) contents++;
     }
     const notes = new Set<string>();
-    for (const key of going) for (const { key: own } of this.notesOf(catalogue.found(key)!, going)) notes.add(own);
+    const leaving = new Going(catalogue, going);
+    const urls = new Set<string>();
+    for (const key of going)
+      for (const { key: own } of this.notesOf(catalogue.found(key)!, leaving, urls)) notes.add(own);
     for (const { key } of this.strayNotes(going)) notes.add(key);
     this.revisits = this.countRevisits([...payloads.keys()], (found) => going.has(found.key));
     return this.report(captures, contents, notes.size);
@@ -160,14 +163,16 @@ class Removal {
     const { core } = this;
     const last = this.lastOf(portion);
     const going = new Set(portion.map(({ key }) => key));
-    const told = new Set<string>();
+    const leaving = new Going(core.catalogue, going);
+    const [told, urls] = [new Set<string>(), new Set<string>()];
     const captures = portion.map((found) => this.describe(found, last));
     const entries: RemoveEntry[] = [];
     for (let at = 0; at < captures.length; at += ENTRY_SIZE) {
       // What belongs to a capture goes by the same line of the journal, which is there or not.
       const notes: RemovedNote[] = [];
       for (const found of portion.slice(at, at + ENTRY_SIZE)) {
-        for (const note of this.notesOf(found, going)) {
+        for (const note of this.besides(found)) notes.push(note);
+        for (const note of this.notesOf(found, leaving, urls)) {
           if (told.has(note.key)) continue;
           told.add(note.key);
           notes.push(this.describeNote(note));
@@ -191,13 +196,16 @@ class Removal {
     if (this.core.catalogue.segment(segment)?.adopted !== undefined) this.adopted.add(this.core.shelf.nameOf(segment));
   }
 
-  /** Notes that belong to a capture that goes and do not stand beside it. */
-  private *notesOf(found: FoundCapture, going: ReadonlySet<CaptureKey>): Generator<FoundNote> {
+  /** Notes that belong to a capture that goes and do not stand beside it; those of its URL once, for all that go. */
+  private *notesOf(found: FoundCapture, going: Going, urls: Set<string>): Generator<FoundNote> {
     const { catalogue } = this.core;
     if (catalogue.state.apart === 0) return;
     const urlKey = urlKeyOf(found.key);
-    for (const each of catalogue.apartIn(`${urlKey}\0`, `${urlKey}\x01`))
-      if (isOfRemoved(catalogue, each.note, going)) yield each;
+    if (!urls.has(urlKey)) {
+      urls.add(urlKey);
+      for (const each of catalogue.apartIn(`${urlKey}\0`, `${urlKey}\x01`))
+        if (isOfRemoved(catalogue, each.note, going)) yield each;
+    }
     // They may be of another URL, where one names the other.
     const own = this.headOf(found.row);
     for (const mark of new Set([idMarkIn(found.key), ...own.with.map(idMark)])) {
@@ -216,9 +224,10 @@ class Removal {
   }
 
   /** Notes of what is removed that belong to no capture: of a request nobody answered, of a crawl that was cut off. */
-  private *strayNotes(going: ReadonlySet<CaptureKey>): Generator<FoundNote> {
+  private *strayNotes(keys: ReadonlySet<CaptureKey>): Generator<FoundNote> {
     const { catalogue } = this.core;
     if (this.selection.sha256 !== undefined) return;
+    const going = new Going(catalogue, keys);
     const { fromMs = FIRST_MS, toMs = LAST_MS } = this.selection;
     const isAlways = fromMs === FIRST_MS && toMs === LAST_MS;
     for (const { from, to, isMeant } of rangesOf(this.selection)) {
@@ -233,8 +242,13 @@ class Removal {
   private describeNote({ mark, note }: FoundNote): RemovedNote {
     this.notes++;
     this.seeAdopted(note.place.segment);
-    const { uri = null, date = null, id = null } = note;
-    return { url: uri, date, id, mark: Buffer.from(mark, "latin1").toString("hex") };
+    return toldNote(note, mark, note.place);
+  }
+
+  /** What stands beside a capture: it does not come back with that, or with others, unless it is asked for. */
+  private *besides({ row }: FoundCapture): Generator<RemovedNote> {
+    const isAdopted = this.core.catalogue.segment(row.place.segment)?.adopted !== undefined;
+    for (const facts of notesBeside(this.core.shelf, row, isAdopted)) yield toldRecord(facts);
   }
 
   /** Revisits that others wrote, that stay, and that name one of those that go. */
@@ -275,22 +289,17 @@ class Removal {
     return last;
   }
 
-  private describe({ key, timeMs, row }: FoundCapture, last: ReadonlySet<string>): RemovedCapture {
+  private describe(found: FoundCapture, last: ReadonlySet<string>): RemovedCapture {
+    const { row } = found;
     const half = halfText(row);
-    const { place, before, after } = row;
-    const head = readable(() => ({ id: this.core.shelf.idOf(place) }));
-    const { segment, offset, length } = place;
+    const { place, ...told } = toldCapture(found);
     return {
-      url: row.url,
-      date: formatIso(timeMs),
-      ...(timeOfDate(formatIso(timeMs)) === timeMs ? {} : { timeMs }),
-      sha256: row.payload?.sha256.toString("hex") ?? null,
-      id: head?.id ?? null,
+      ...told,
+      id: readable(() => this.core.shelf.idOf(row.place)) ?? null,
       source: row.source,
-      mark: Buffer.from(markIn(key), "latin1").toString("hex"),
       visit: factsLeft(row),
       ...(half !== undefined && last.has(half) ? { isLast: true } : {}),
-      place: { segment, offset, length, before, after },
+      place,
     };
   }
 }

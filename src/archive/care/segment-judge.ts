@@ -16,7 +16,7 @@ import {
   type Payload,
   type RecordPlace,
 } from "../catalogue/capture-row.ts";
-import type { FoundCapture } from "../catalogue/catalogue-view.ts";
+import { type FoundCapture, type FoundNote, LAST_KEY } from "../catalogue/catalogue-view.ts";
 import type { ArchiveCore } from "../core/archive-core.ts";
 import { livingOf, standsBeside } from "../entering/removed-notes.ts";
 import { HELD_MAX } from "../entering/segment-entry.ts";
@@ -44,6 +44,8 @@ export interface Judged {
   readonly note?: RecordFacts | undefined;
   /** It stands by itself, or will. */
   readonly isApart: boolean;
+  /** A record that stands by itself, known by its place: it may be one that cannot be read. */
+  readonly apart?: FoundNote | undefined;
 }
 
 /** A capture's record as it was read. */
@@ -51,6 +53,13 @@ interface JudgedCapture extends Judged {
   readonly facts: RecordFacts;
   /** The same capture, if it is there, but in another place. */
   readonly elsewhere: CaptureRow | undefined;
+  /** It is dead, and the journal has what stood beside it: what stands there now is judged by itself. */
+  readonly isBesideTold: boolean;
+}
+
+interface Span {
+  readonly from: number;
+  readonly to: number;
 }
 
 type Use = (judged: Judged) => void;
@@ -82,11 +91,11 @@ export class SegmentJudge {
     this.lookAtPlaces(number, use);
   }
 
-  /** Whether a capture or a payload leads there. */
+  /** Whether something of the catalogue leads there. */
   isLedTo(number: number): boolean {
     let isLedTo = false;
-    const use = ({ captures, original }: Judged) => {
-      isLedTo ||= captures.length > 0 || original !== undefined;
+    const use = ({ captures, original, apart }: Judged) => {
+      isLedTo ||= captures.length > 0 || original !== undefined || apart !== undefined;
     };
     if (!this.isSound(number)) for (const judged of this.places(number)) use(judged);
     else if (!this.lookAtRecords(number, use)) return true;
@@ -120,7 +129,7 @@ export class SegmentJudge {
     let held: RecordFacts[] = [];
     const release = (capture: JudgedCapture | undefined): boolean => {
       let beside = held.length;
-      while (capture !== undefined && beside > 0 && belongsTo(held[beside - 1]!, capture.facts)) beside--;
+      while (capture !== undefined && beside > 0 && isBesideOf(held[beside - 1]!, capture)) beside--;
       for (const [i, facts] of held.entries())
         use(i < beside ? this.judgeApart(number, facts) : this.judgeBeside(number, facts, capture!, i > beside));
       const isBeside = beside < held.length;
@@ -134,7 +143,7 @@ export class SegmentJudge {
         last = this.judgeCapture(number, facts);
         const isCarriedWith = last.original === undefined && last.elsewhere === undefined;
         use({ ...last, follows: release(last) && last.isAlive && isCarriedWith });
-      } else if (last !== undefined && held.length === 0 && belongsTo(facts, last.facts)) {
+      } else if (last !== undefined && held.length === 0 && isBesideOf(facts, last)) {
         use(this.judgeBeside(number, facts, last, last.isAlive));
       } else {
         held.push(facts);
@@ -151,18 +160,24 @@ export class SegmentJudge {
     const place = { segment: number, offset: from, length: to - from, inner: 0 };
     const there = catalogue.at(archiveKey(facts.uri), facts.timeMs ?? 0);
     const captures = there.filter(({ row }) => isSamePlace(row.place, place) && !has(row, Flag.removed));
-    const own = { ...NONE, from, to, place, facts, captures, elsewhere: undefined };
+    const own = { ...NONE, from, to, place, facts, captures, elsewhere: undefined, isBesideTold: false };
     if (captures.length > 0) {
       const stale = this.heirs.isStale(captures[0]!, facts);
       return { ...own, isAlive: true, stale, source: captures[0]!.row.source };
     }
     const { same } = indexer.find(facts);
+    const original = this.originalAt(facts, place);
+    if (catalogue.removedAt(number, from) !== undefined)
+      return { ...own, isAlive: original !== undefined, original, isBesideTold: true };
     // What the catalogue does not know at all is nothing to throw away.
     if (same === undefined) return { ...own, isAlive: true };
-    const elsewhere = has(same.row, Flag.removed) ? undefined : same.row;
-    const original = this.originalAt(facts, place);
+    if (has(same.row, Flag.removed)) {
+      const isBesideTold = has(same.row, Flag.besideTold);
+      return { ...own, isAlive: original !== undefined, original, isBesideTold };
+    }
+    const elsewhere = same.row;
     // One that lies in a file of others, too, may go with that.
-    const isCovered = elsewhere !== undefined && !this.isOwn(elsewhere.place.segment);
+    const isCovered = !this.isOwn(elsewhere.place.segment);
     return { ...own, isAlive: original !== undefined || isCovered, original, elsewhere };
   }
 
@@ -180,18 +195,20 @@ export class SegmentJudge {
     const { captures, elsewhere, isAlive, original, source } = capture;
     const own = { ...NONE, from, to, note, source };
     if (captures.length > 0) return { ...own, isAlive: true, follows };
+    if (capture.isBesideTold) return this.judgeApart(number, note);
     // Of a capture that lies in another place, what belongs to it may be new.
     if (elsewhere !== undefined) {
+      const judged = this.judgeApart(number, note);
       const isThere = this.isOwn(elsewhere.place.segment) && standsBeside(this.core.shelf, note, elsewhere);
-      return { ...own, isAlive: !isThere && !this.isTwice(number, note), isApart: true };
+      return { ...own, isAlive: judged.isAlive && !isThere, isApart: true };
     }
     return { ...own, isAlive: isAlive && original === undefined, follows, isApart: true };
   }
 
   private judgeApart(number: number, note: RecordFacts): Judged {
-    const { catalogue, indexer } = this.core;
-    const mark = noteMark(note);
-    const isAlive = !catalogue.isRemovedNote(mark) && !indexer.isOfRemoved(note) && !this.isTwice(number, note);
+    const { catalogue } = this.core;
+    const isLeft = catalogue.isRemovedNote(noteMark(note)) || catalogue.removedAt(number, note.offset) !== undefined;
+    const isAlive = !isLeft && !this.isTwice(number, note);
     return { ...NONE, ...spanOf(note), isAlive, note, isApart: true };
   }
 
@@ -211,20 +228,15 @@ export class SegmentJudge {
     return this.core.catalogue.segment(segment)?.adopted === undefined;
   }
 
-  /** By places: those of captures, whole records that lie outside of them, and all that is in between. */
+  /** By places: those that the catalogue knows, whole records that lie outside of them, and all that is in between. */
   private lookAtPlaces(number: number, use: Use): void {
-    const known = this.places(number);
-    const places = [...known];
-    let at = 0;
-    const isOutside = ({ from, to }: { readonly from: number; readonly to: number }) => {
-      while (at < known.length && known[at]!.to <= from) at++;
-      return at === known.length || known[at]!.from >= to;
-    };
+    const places = this.places(number);
+    const known = placesIn(places);
     for (const facts of this.records(number)) {
-      if (facts.damaged !== undefined || facts.length === undefined || !isOutside(spanOf(facts))) continue;
+      if (facts.damaged !== undefined || facts.length === undefined || !known.isFree(spanOf(facts))) continue;
       places.push(facts.capture === undefined ? this.judgeApart(number, facts) : this.judgeCapture(number, facts));
     }
-    places.sort((one, other) => one.from - other.from);
+    places.sort(inOrder);
     let end = 0;
     const useGap = (to: number) => {
       if (to > end) use({ ...NONE, from: end, to, isAlive: true });
@@ -237,18 +249,33 @@ export class SegmentJudge {
     useGap(this.sizeOf(number));
   }
 
-  /** What the catalogue leads to in a segment, and where removed captures lie. Walks over all captures and payloads. */
+  /** What the catalogue leads to in a segment, and what was left around it. */
   private places(number: number): Judged[] {
+    const living = this.livingPlaces(number);
+    const taken = placesIn(living);
+    const left = [...this.leftSpans(number)].sort(inOrder).flatMap((span) => taken.outside(span));
+    return [...living, ...left.map((span) => ({ ...NONE, ...span, isAlive: false }))].sort(inOrder);
+  }
+
+  private *leftSpans(number: number): Generator<Span> {
+    const { catalogue } = this.core;
+    for (const { offset, length, before, after, healed } of catalogue.leftIn(number)) {
+      yield { from: offset, to: offset + length };
+      const row = healed === undefined ? undefined : catalogue.capture(healed);
+      if (row !== undefined && !has(row, Flag.removed)) continue;
+      if (before > 0) yield { from: offset - before, to: offset };
+      if (after > 0) yield { from: offset + length, to: offset + length + after };
+    }
+  }
+
+  /** Walks over all captures, payloads and records that stand by themselves. */
+  private livingPlaces(number: number): Judged[] {
     const { catalogue } = this.core;
     const places: Judged[] = [];
     const living = new Set<number>();
     for (const found of catalogue.inSegment(number)) {
       const { place, before, after, source } = found.row;
       const [from, to] = [place.offset, place.offset + place.length];
-      if (has(found.row, Flag.removed)) {
-        places.push({ ...NONE, from: from - before, to: to + after, isAlive: false });
-        continue;
-      }
       living.add(from);
       const own = { ...NONE, isAlive: true, source };
       if (before > 0) places.push({ ...own, from: from - before, to: from });
@@ -261,7 +288,12 @@ export class SegmentJudge {
       const original = { sha256: Buffer.concat([digest, row.digestRest]) };
       places.push({ ...NONE, from: offset, to: offset + length, isAlive: true, original, place: row.place });
     }
-    return places.sort((one, other) => one.from - other.from);
+    for (const apart of catalogue.apartIn("", LAST_KEY)) {
+      const { segment, offset, length } = apart.note.place;
+      if (segment === number && length > 0)
+        places.push({ ...NONE, from: offset, to: offset + length, isAlive: true, apart });
+    }
+    return places.sort(inOrder);
   }
 
   /** One that cannot be read stays as it is. */
@@ -271,6 +303,44 @@ export class SegmentJudge {
   }
 }
 
-function spanOf({ offset, length = 0 }: RecordFacts): { readonly from: number; readonly to: number } {
+/**
+ * Whether a note right beside a capture is noted with it. Of one that is there, its row says so: a note that stands by itself
+ * may have come to lie right beside the capture that it belongs to.
+ */
+function isBesideOf(note: RecordFacts, { facts, captures }: JudgedCapture): boolean {
+  if (!belongsTo(note, facts)) return false;
+  const { from, to } = spanOf(note);
+  const isNoted = ({ row: { place, before, after } }: FoundCapture) =>
+    from >= place.offset - before && to <= place.offset + place.length + after;
+  return captures.length === 0 || captures.some(isNoted);
+}
+
+function spanOf({ offset, length = 0 }: RecordFacts): Span {
   return { from: offset, to: offset + length };
+}
+
+function inOrder(one: Span, other: Span): number {
+  return one.from - other.from;
+}
+
+/** Which bytes some places take, which are in order. What is asked for has to be in order, too. */
+function placesIn(places: readonly Span[]) {
+  const all = [...places];
+  let at = 0;
+  /** The parts of a span that no place takes. */
+  const outside = ({ from, to }: Span): Span[] => {
+    while (at < all.length && all[at]!.to <= from) at++;
+    const parts: Span[] = [];
+    let start = from;
+    for (let next = at; next < all.length && all[next]!.from < to; next++) {
+      if (all[next]!.from > start) parts.push({ from: start, to: all[next]!.from });
+      start = Math.max(start, all[next]!.to);
+    }
+    return start < to ? [...parts, { from: start, to }] : parts;
+  };
+  const isFree = (span: Span) => {
+    const [part] = outside(span);
+    return part?.from === span.from && part.to === span.to;
+  };
+  return { outside, isFree };
 }

@@ -10,7 +10,8 @@ import type { RecordPlace } from "./capture-row.ts";
 export type NotePlace = Pick<RecordPlace, "segment" | "offset">;
 
 export interface ApartNote {
-  readonly place: NotePlace;
+  /** The length is 0 for a record that shares its member, and where an earlier version entered it. */
+  readonly place: NotePlace & Pick<RecordPlace, "length">;
   readonly uri: string | undefined;
   readonly date: string | undefined;
   /** Absent where its date cannot be read. */
@@ -33,7 +34,7 @@ export function encodeApart({ place, uri = "", date = "", timeMs, id = "", with:
     .count(timeMs === undefined ? 0 : timeMs + TIME_BIAS);
   row.text(uri).text(date).text(id).count(ids.length);
   for (const each of ids) row.text(each);
-  return row.finish();
+  return row.count(place.length).finish();
 }
 
 export function decodeApart(bytes: Buffer): ApartNote {
@@ -41,7 +42,9 @@ export function decodeApart(bytes: Buffer): ApartNote {
   const [segment, offset, time] = [row.count(), row.count(), row.count()];
   const [uri, date, id] = [row.text(), row.text(), row.text()].map((text) => (text === "" ? undefined : text));
   const ids = Array.from({ length: row.count() }, () => row.text());
-  return { place: { segment, offset }, timeMs: time === 0 ? undefined : time - TIME_BIAS, uri, date, id, with: ids };
+  const length = row.left > 0 ? row.count() : 0;
+  const timeMs = time === 0 ? undefined : time - TIME_BIAS;
+  return { place: { segment, offset, length }, timeMs, uri, date, id, with: ids };
 }
 
 /** The key of its URL, a zero, and its mark. */

@@ -76,6 +76,8 @@ export const Flag = {
   resource: 8192,
   /** Its record is the first segment of several. With `cutOff`, not all of them are there. */
   segmented: 16384,
+  /** Removed: the journal also has what stood beside it. */
+  besideTold: 32768,
 } as const;
 
 /** Read-only: a row that changes is put again. */
@@ -94,6 +96,8 @@ export interface CaptureRow {
   readonly payload: Payload | undefined;
   /** The digest in the header, where it is neither the sha256 nor the sha1 of the payload. */
   readonly claim: string | undefined;
+  /** The form of its block where that is not the usual one, as 16 hex digits; see `CaptureFacts`. */
+  readonly form: string | undefined;
   readonly etag: number | undefined;
   readonly lastModified: number | undefined;
   readonly request: RowRequest | undefined;
@@ -180,14 +184,24 @@ function partsOf(row: CaptureRow): number {
   );
 }
 
+/** Bits of the first byte, beside class and kind. */
+const CONDITIONAL = 64;
+const FORMED = 128;
+const FORM_SIZE = 8;
+
 /** `urlKey` is the one that it is filed under. */
 export function encodeCapture(urlKey: string, capture: CaptureRow): Buffer {
-  const { payload, location, claim, etag, lastModified, request, place } = capture;
+  const { payload, location, claim, form, etag, lastModified, request, place } = capture;
   const parts = partsOf(capture);
   const isConditional = request?.isConditional === true;
   const row = rows
     .begin()
-    .byte(VISIT_CLASSES.indexOf(capture.class) | (KINDS.indexOf(capture.kind) << 4) | (isConditional ? 64 : 0))
+    .byte(
+      VISIT_CLASSES.indexOf(capture.class) |
+        (KINDS.indexOf(capture.kind) << 4) |
+        (isConditional ? CONDITIONAL : 0) |
+        (form === undefined ? 0 : FORMED),
+    )
     .byte(parts)
     .count(capture.flags);
   writeUrl(row, urlKey, capture.url);
@@ -201,6 +215,7 @@ export function encodeCapture(urlKey: string, capture: CaptureRow): Buffer {
   if (etag !== undefined) row.count(etag);
   if (lastModified !== undefined) row.count(lastModified);
   if (request !== undefined && request.method !== "GET") row.text(request.method).text(request.query ?? "");
+  if (form !== undefined) row.raw(Buffer.from(form, "hex"));
   row.count(capture.source);
   writePlace(row, place);
   return row.count(capture.before).count(capture.after).finish();
@@ -228,7 +243,8 @@ export function decodeCapture(urlKey: string, bytes: Buffer): CaptureRow {
   const claim = (parts & Part.claim) === 0 ? undefined : row.text();
   const etag = (parts & Part.etag) === 0 ? undefined : row.count();
   const lastModified = (parts & Part.lastModified) === 0 ? undefined : row.count();
-  const request = readRequest(row, parts, (first & 64) !== 0);
+  const request = readRequest(row, parts, (first & CONDITIONAL) !== 0);
+  const form = (first & FORMED) === 0 ? undefined : row.raw(FORM_SIZE).toString("hex");
   return {
     url,
     kind: KINDS[(first >> 4) & 3]!,
@@ -239,6 +255,7 @@ export function decodeCapture(urlKey: string, bytes: Buffer): CaptureRow {
     location,
     payload,
     claim,
+    form,
     etag,
     lastModified,
     request,

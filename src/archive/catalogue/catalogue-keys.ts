@@ -33,6 +33,8 @@ export const Table = {
   apartId: 17,
   /** Payloads whose record is that of a removed capture, and that others share. */
   orphaned: 18,
+  /** Places of segments that records were in, and that count no more. */
+  left: 19,
 };
 
 /** Of one payload: framing is part of which original a revisit may refer to. */

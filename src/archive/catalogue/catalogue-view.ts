@@ -37,6 +37,7 @@ import {
   tableKey,
 } from "./catalogue-keys.ts";
 import { type ContinuationRow, continuationsKey, decodeContinuation } from "./continuation-row.ts";
+import { decodeLeft, type LeftRow, leftKey } from "./left-row.ts";
 import { decodeRequest, type LooseRequest } from "./request-row.ts";
 
 /** A file whose records are in the archive: a segment of our own, or one that was adopted and stays where it is. */
@@ -66,7 +67,7 @@ export interface JournalEnd {
 }
 
 export interface CatalogueState {
-  readonly format: 5;
+  readonly format: 6;
   /** Which timeline belongs to it, and which commit of that. */
   readonly timeline: number;
   readonly timelineCommit: number;
@@ -93,7 +94,7 @@ export interface CatalogueState {
   readonly unfinished: number;
 }
 
-const FORMAT = 5;
+const FORMAT = 6;
 
 const EMPTY: CatalogueState = {
   format: FORMAT,
@@ -238,12 +239,17 @@ export class CatalogueView {
 
   /** Captures of a URL whose marks begin with that of a record id, in the order of times. */
   *withIdMark(urlKey: string, mark: string): Generator<FoundCapture> {
+    for (const found of this.matching(urlKey, (key) => idMarkIn(key) === mark))
+      if (!has(found.row, Flag.removed)) yield found;
+  }
+
+  /** Captures of a URL that are wanted by their keys, removed ones too: there may be thousands, of which few are. */
+  *matching(urlKey: string, isWanted: (key: CaptureKey) => boolean): Generator<FoundCapture> {
     const prefix = tableKey(Table.capture, `${urlKey}\0`);
     for (const { key, value } of this.view.range(prefix, behind(prefix))) {
       const own = key.slice(1);
-      if (idMarkIn(own) !== mark || value[0] === POINTER) continue;
-      const row = decodeCapture(urlKey, value);
-      if (!has(row, Flag.removed)) yield { key: own, timeMs: timeOf(own), row };
+      if (value[0] === POINTER || !isWanted(own)) continue;
+      yield { key: own, timeMs: timeOf(own), row: decodeCapture(urlKey, value) };
     }
   }
 
@@ -269,10 +275,9 @@ export class CatalogueView {
     return this.rowsIn("", LAST_KEY);
   }
 
-  /** Captures whose records lie in a segment, removed ones too. Walks over all captures. */
+  /** Captures whose records lie in a segment. Walks over all captures. */
   *inSegment(segment: number): Generator<FoundCapture> {
-    for (const found of this.rows(tableKey(Table.capture), tableKey(Table.capture, LAST_KEY), false))
-      if (found.row.place.segment === segment && found.row.place.length > 0) yield found;
+    for (const found of this.allCaptures()) if (found.row.place.segment === segment) yield found;
   }
 
   private *rows(from: string, to: string, backwards: boolean): Generator<FoundCapture> {
@@ -299,15 +304,16 @@ export class CatalogueView {
     }
   }
 
-  /** The captures that stand under something in one of the tables of that kind. */
-  *listed(table: number, under: string): Generator<CaptureKey> {
+  /** The captures that stand under something in one of the tables of that kind; or those of them behind a key. */
+  *listed(table: number, under: string, backwards = false, after?: CaptureKey): Generator<CaptureKey> {
     const prefix = tableKey(table, under);
-    for (const { key } of this.view.range(prefix, behind(prefix))) yield key.slice(prefix.length);
+    const from = after === undefined ? prefix : `${prefix}${after}\0`;
+    for (const { key } of this.view.range(from, behind(prefix), backwards)) yield key.slice(prefix.length);
   }
 
-  /** Every capture with this payload, of which the first half of the digest is given. */
-  seen(digest: Buffer): Generator<CaptureKey> {
-    return this.listed(Table.seen, latin1(digest));
+  /** Every capture with this payload, of which the first half of the digest is given; or those behind a key. */
+  seen(digest: Buffer, after?: CaptureKey): Generator<CaptureKey> {
+    return this.listed(Table.seen, latin1(digest), false, after);
   }
 
   isListed(table: number, under: string, key: CaptureKey): boolean {
@@ -323,6 +329,12 @@ export class CatalogueView {
   claimed(claim: string): Buffer[] {
     const bytes = this.view.get(tableKey(Table.claim, waitForDigest(claim)));
     return bytes === undefined ? [] : halvesIn(bytes);
+  }
+
+  /** A request that stands by itself. */
+  request(mark: string, uri: string | undefined): LooseRequest | undefined {
+    const value = this.state.requests === 0 ? undefined : this.view.get(tableKey(Table.request, apartKey(mark, uri)));
+    return value && decodeRequest(value);
   }
 
   /** Requests of a URL that stand by themselves. */
@@ -384,6 +396,20 @@ export class CatalogueView {
       const value = this.view.get(tableKey(Table.apart, key));
       if (value !== undefined) yield { key, mark: markInApart(key), note: decodeApart(value) };
     }
+  }
+
+  /** The record that lies here was removed. One that was healed, and can be read again, is as good as the other. */
+  removedAt(segment: number, offset: number): LeftRow | undefined {
+    const key = leftKey(segment, offset);
+    const value = this.state.journal === 0 ? undefined : this.view.get(key);
+    const row = value && decodeLeft(key, value);
+    return row === undefined || row.entry === 0 ? undefined : row;
+  }
+
+  /** All of a segment, in order. */
+  *leftIn(segment: number): Generator<LeftRow> {
+    const prefix = leftKey(segment);
+    for (const { key, value } of this.view.range(prefix, behind(prefix))) yield decodeLeft(key, value);
   }
 
   /** Payloads whose record is that of a removed capture, and that others share; after a key, where one is given. */

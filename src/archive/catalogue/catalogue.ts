@@ -25,10 +25,13 @@ import {
   type SourceRow,
 } from "./catalogue-view.ts";
 import { type ContinuationRow, continuationKey, decodeContinuation, encodeContinuation } from "./continuation-row.ts";
+import { encodeLeft, type LeftRow, leftKey } from "./left-row.ts";
 import { encodeRequest, type LooseRequest } from "./request-row.ts";
 import { isPending } from "./visit-class.ts";
 
 const NOTHING = Buffer.alloc(0);
+/** Where a segment begins lies its own description, which is never left alone. */
+const WHOLE = { offset: 0, length: 0, before: 0, after: 0, entry: 0, healed: undefined };
 
 export class Catalogue extends CatalogueView {
   private readonly store: OrderedStore;
@@ -225,6 +228,12 @@ export class Catalogue extends CatalogueView {
     this.counts.apart++;
   }
 
+  /** It stood by itself, and stands beside a capture now. */
+  forgetApart(mark: string, uri: string | undefined): void {
+    this.dropApart(mark, uri);
+    this.put(tableKey(Table.note, mark), undefined);
+  }
+
   /** It does not any more, or not there. */
   dropApart(mark: string, uri: string | undefined): void {
     const note = this.apart(mark, uri);
@@ -234,6 +243,31 @@ export class Catalogue extends CatalogueView {
     for (const id of idsOf(note)) this.put(listKey(Table.apartId, idMark(id), key), undefined);
     this.markLoose(note.place.segment);
     this.counts.apart--;
+  }
+
+  /** What lay in this place counts no more. Not for files that were adopted, nor for what shares its member. */
+  leave(row: LeftRow): void {
+    if (row.length === 0 || this.segment(row.segment)?.adopted !== undefined) return;
+    this.put(leftKey(row.segment, row.offset), encodeLeft(row));
+    this.markLoose(row.segment);
+  }
+
+  /** Nothing of a segment counts any more: its file is about to go. */
+  leaveSegment(segment: number): void {
+    this.forgetSegment(segment);
+    this.put(leftKey(segment, 0), encodeLeft({ ...WHOLE, segment }));
+  }
+
+  /** The file of a segment is gone. */
+  forgetSegment(segment: number): void {
+    this.putSegment(segment, undefined);
+    this.markLoose(segment, false);
+    for (const { offset } of Array.from(this.leftIn(segment))) this.put(leftKey(segment, offset), undefined);
+  }
+
+  /** Its file is still there, since somebody was cut off before it went. */
+  isLeftSegment(segment: number): boolean {
+    return this.segment(segment) === undefined && this.view.get(leftKey(segment, 0)) !== undefined;
   }
 
   /** The record that holds a payload is that of a removed capture. */

@@ -100,6 +100,7 @@ describe("the row of a capture", () => {
     location: maybe(fc.webUrl()),
     payload: maybe(fc.oneof(payload, fc.constant(EMPTY_PAYLOAD))),
     claim: maybe(fc.constant("md5:9e107d9d372bb6826bd81d3542a419d6")),
+    form: maybe(bytes(8).map((each) => each.toString("hex"))),
     etag: maybe(number),
     lastModified: maybe(number),
     request: maybe(request.map(toRequest)),

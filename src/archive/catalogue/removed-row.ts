@@ -36,11 +36,12 @@ export function factsLeft(row: CaptureRow): RemovedFacts {
   return { kind, status, flags: flags.length === 0 ? undefined : flags, request, etag, lastModified };
 }
 
-/** `entry` is that of the journal. */
-export function removedRow(url: string, left: RemovedFacts, entry: number): CaptureRow {
+/** `entry` is that of the journal, which may also have what stood beside it. */
+export function removedRow(url: string, left: RemovedFacts, entry: number, isBesideTold = false): CaptureRow {
   const { kind, status, request, etag, lastModified, flags: names = [] } = left;
-  const flags = OWN.reduce((sum, name) => (names.includes(name) ? sum | Flag[name] : sum), Flag.removed as number);
-  const none = { mime: undefined, location: undefined, payload: undefined, claim: undefined };
+  const removed: number = Flag.removed | (isBesideTold ? Flag.besideTold : 0);
+  const flags = OWN.reduce((sum, name) => (names.includes(name) ? sum | Flag[name] : sum), removed);
+  const none = { mime: undefined, location: undefined, payload: undefined, claim: undefined, form: undefined };
   const row: CaptureRow = {
     ...none,
     url,

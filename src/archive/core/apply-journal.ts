@@ -16,7 +16,10 @@ import { Flag, halfOf, has } from "../catalogue/capture-row.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { ADOPTED_SOURCES } from "../catalogue/catalogue-view.ts";
 import type { Indexer } from "../entering/indexer.ts";
-import type { AdoptEntry, JournalEntry, RemovedCapture, RemoveEntry } from "../journal/journal.ts";
+import type { AdoptEntry, HealEntry, JournalEntry, RemovedCapture, RemoveEntry } from "../journal/journal.ts";
+
+/** Of the place of a record that belonged to no capture, or stood beside none. */
+const ALONE = { before: 0, after: 0, healed: undefined };
 
 export function applyJournal(catalogue: Catalogue, indexer: Indexer, entries: Iterable<JournalEntry>): void {
   for (const entry of entries) {
@@ -26,7 +29,8 @@ export function applyJournal(catalogue: Catalogue, indexer: Indexer, entries: It
     else if (entry.kind === "readmit") {
       for (const capture of entry.captures) readmit(catalogue, indexer, capture);
       for (const { mark } of entry.notes ?? []) catalogue.readmitNote(textOf(mark));
-    } else {
+    } else if (entry.kind === "heal") heal(catalogue, entry);
+    else {
       const { kind } = entry as JournalEntry;
       const message = `the journal has an entry of a kind that this version does not know: ${JSON.stringify(kind)}`;
       throw new ArchiveError("HT_FORMAT_TOO_NEW", message);
@@ -56,16 +60,22 @@ function keyOf(capture: RemovedCapture): string {
 function remove(catalogue: Catalogue, indexer: Indexer, { lastSource, captures, notes = [] }: RemoveEntry): void {
   catalogue.reserveSources(lastSource ?? 0);
   const entry = catalogue.state.journal;
-  for (const { mark, url } of notes) catalogue.removeNote(textOf(mark), url ?? undefined);
   for (const capture of captures) {
-    const { visit = { kind: "response" as const } } = capture;
-    const key = keyOf(capture);
-    const row = catalogue.capture(key);
-    const payload = isFormer(capture) && capture.sha256 !== null ? `sha256:${capture.sha256}` : undefined;
-    if (row !== undefined && !has(row, Flag.removed)) indexer.remove({ key, timeMs: 0, row }, entry);
-    else indexer.enterRemovedRow(key, capture, visit, entry, payload);
+    const { place } = capture;
+    indexer.remove(keyOf(capture), capture, entry, isFormer(capture));
+    if (place !== undefined) catalogue.leave({ ...place, entry, healed: undefined });
     if (capture.isLast === true) catalogue.markDropped(halfOf(capture.sha256!), entry);
   }
+  for (const { mark, url, place } of notes) {
+    indexer.removeNote(textOf(mark), url ?? undefined);
+    if (place !== undefined) catalogue.leave({ ...ALONE, ...place, entry });
+  }
+}
+
+function heal(catalogue: Catalogue, { captures, notes = [] }: HealEntry): void {
+  for (const capture of captures)
+    if (capture.place !== undefined) catalogue.leave({ ...capture.place, entry: 0, healed: keyOf(capture) });
+  for (const { place } of notes) if (place !== undefined) catalogue.leave({ ...ALONE, ...place, entry: 0 });
 }
 
 /** A mark in hex as keys have it. */

@@ -3,7 +3,7 @@
  * timeline, then the catalogue. What a crash leaves behind in a segment is entered when the archive is next opened for
  * writing, or cut off where it is torn.
  */
-import { ArchiveError, type Clock, type Random, systemClock, type Warning } from "../../base/index.ts";
+import { ArchiveError, type Clock, systemClock, type Warning } from "../../base/index.ts";
 import { type Disk, type Lock, removeLeftovers } from "../../disk/index.ts";
 import { type Input, readFacts } from "../../pipeline/index.ts";
 import { WarcReader } from "../../warc/index.ts";
@@ -19,6 +19,7 @@ import {
   archiveExists,
   archivePaths,
   createArchive,
+  type NewArchiveOptions,
   readSettings,
 } from "../segments/archive-folder.ts";
 import {
@@ -41,12 +42,10 @@ import { CatalogueFiles } from "./catalogue-files.ts";
 import { Commits } from "./commits.ts";
 import { type KnownBefore, knownBefore } from "./known-before.ts";
 
-export interface WriterOptions {
+export interface WriterOptions extends NewArchiveOptions {
   /** Makes an archive where there is none. */
   readonly create?: boolean | undefined;
-  readonly segmentSizeBytes?: number | undefined;
   readonly clock?: Clock | undefined;
-  readonly random?: Random | undefined;
   readonly onWarning?: ((warning: Warning) => void) | undefined;
   /** A commit is made when so many entries of the catalogue have changed; default 100,000. */
   readonly commitChangeCount?: number | undefined;
@@ -73,7 +72,7 @@ export class ArchiveCore implements Disposable {
   /** HT_NOT_FOUND where there is none, HT_LOCKED where somebody else writes. */
   static open(disk: Disk, folder: string, options: WriterOptions): ArchiveCore {
     if (!archiveExists(disk, folder) && options.create === true) {
-      createArchive(disk, folder, { segmentSizeBytes: options.segmentSizeBytes, random: options.random });
+      createArchive(disk, folder, options);
     }
     const settings = readSettings(disk, folder);
     const paths = archivePaths(folder);
@@ -181,6 +180,12 @@ export class ArchiveCore implements Disposable {
       for (const digest of digests) offered.push(digest);
     };
     for (const number of listSegments(disk, paths.segments)) {
+      if (catalogue.isLeftSegment(number)) {
+        disk.remove(segmentPath(paths.segments, number));
+        disk.syncFolder(paths.segments);
+        catalogue.forgetSegment(number);
+        continue;
+      }
       const known = catalogue.segment(number)?.end ?? 0;
       const size = disk.stat(segmentPath(paths.segments, number))!.sizeBytes;
       if (size > known) enter(this.enterTail(number, known, isAfresh));
@@ -235,7 +240,7 @@ export class ArchiveCore implements Disposable {
 
   private enterAdopted(number: number, adopted: NonNullable<SegmentRow["adopted"]>): readonly Buffer[] {
     if (statAdopted(this.disk, adopted.path)?.sizeBytes !== adopted.size) return [];
-    const entry = this.adoptedEntry(number);
+    const entry = this.adoptedEntry(number, true);
     const input = adoptedInput(this.disk, adopted.path, adopted.size);
     const { removedDigests } = this.enterRecords(number, 0, input, "all", entry);
     this.catalogue.putSegment(number, { adopted, end: adopted.size });
@@ -277,9 +282,9 @@ export class ArchiveCore implements Disposable {
     return new SegmentEntry(this, number, this.catalogue.lastOwnSource());
   }
 
-  /** For an adopted file, which the journal has made a source of its own. */
-  adoptedEntry(number: number): SegmentEntry {
-    return new SegmentEntry(this, number, ADOPTED_SOURCES + number);
+  /** For an adopted file, which the journal has made a source of its own; it may have been there before. */
+  adoptedEntry(number: number, isNew: boolean): SegmentEntry {
+    return new SegmentEntry(this, number, ADOPTED_SOURCES + number, isNew);
   }
 
   /** What was rebuilt has everything now: it counts from `close` on. */

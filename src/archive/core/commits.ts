@@ -9,7 +9,7 @@ import { TimelineWriter } from "../../temporal/index.ts";
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import type { JournalEnd } from "../catalogue/catalogue-view.ts";
 import type { Indexer } from "../entering/indexer.ts";
-import { appendJournal, type JournalEntry, type RemovedCapture, type RemovedNote } from "../journal/journal.ts";
+import { appendJournal, type JournalEntry } from "../journal/journal.ts";
 import type { ActiveSegment } from "../segments/active-segment.ts";
 import { type ArchivePaths, type ArchiveSettings, noteJournal } from "../segments/archive-folder.ts";
 import { applyJournal } from "./apply-journal.ts";
@@ -41,9 +41,6 @@ export class Commits implements Disposable {
   /** How far the journal reaches, and how far archive.json says that it does. */
   private journalEnd: JournalEnd = { entries: 0 };
   private notedEnd: JournalEnd | undefined;
-  /** Captures that have come back, and of which the journal does not say so yet. */
-  private readmitted: RemovedCapture[] = [];
-  private readmittedNotes: RemovedNote[] = [];
 
   constructor(parts: CommitParts, changesMax = COMMIT_CHANGES) {
     const { disk, paths, catalogue } = parts;
@@ -85,7 +82,7 @@ export class Commits implements Disposable {
     this.guard(() => {
       const { segment, indexer, catalogue } = this.parts;
       segment.sync();
-      this.noteReadmitted();
+      this.tellUntold();
       this.noteEnd();
       this.isTelling = true;
       indexer.settle(this.timeline);
@@ -102,26 +99,13 @@ export class Commits implements Disposable {
     });
   }
 
-  /** A capture that was removed comes back with the next commit. */
-  readmit(capture: RemovedCapture): void {
-    this.readmitted.push(capture);
-  }
-
-  /** The same for a record that is not a capture. */
-  readmitNote(note: RemovedNote): void {
-    this.readmittedNotes.push(note);
-  }
-
-  /** Until the journal says so, a rebuild would take them out again. */
-  private noteReadmitted(): void {
-    const { disk, paths, catalogue, clock } = this.parts;
-    const captures = this.readmitted.splice(0);
-    const notes = this.readmittedNotes.splice(0);
-    if (captures.length + notes.length === 0) return;
-    const told = { kind: "readmit", time: formatIso(clock.now()), captures } as const;
-    const entry = notes.length === 0 ? told : { ...told, notes };
-    this.followJournal(appendJournal(disk, paths.journal, this.journalEnd, [entry]));
-    catalogue.count({ journal: 1 });
+  /** What the catalogue knows already. The records that take the place of others are durable by now. */
+  private tellUntold(): void {
+    const { disk, paths, catalogue, clock, indexer } = this.parts;
+    if (indexer.untold.isEmpty) return;
+    const entries = indexer.untold.take(formatIso(clock.now()));
+    this.followJournal(appendJournal(disk, paths.journal, this.journalEnd, entries));
+    catalogue.count({ journal: entries.length });
   }
 
   /** Nothing that the journal says is acknowledged before archive.json knows how far it reaches. */

@@ -7,11 +7,10 @@
 import { referenceOf } from "../../dedup/index.ts";
 import { factsOf, type RecordFacts } from "../../pipeline/index.ts";
 import type { TimelineWriter } from "../../temporal/index.ts";
-import type { NotePlace } from "../catalogue/apart-note.ts";
+import type { ApartNote, NotePlace } from "../catalogue/apart-note.ts";
 import {
   archiveKey,
   type CaptureKey,
-  FIRST_MS,
   idMark,
   idMarkIn,
   isFormerMark,
@@ -19,7 +18,6 @@ import {
   markIn,
   momentKey,
   noteMark,
-  recordMark,
   timeOf,
   urlKeyOf,
   waitForId,
@@ -39,19 +37,34 @@ import {
 import type { Catalogue } from "../catalogue/catalogue.ts";
 import { latin1, Table } from "../catalogue/catalogue-keys.ts";
 import type { FoundCapture } from "../catalogue/catalogue-view.ts";
-import { factsLeft, type RemovedFacts, removedRow } from "../catalogue/removed-row.ts";
+import { factsLeft, removedRow } from "../catalogue/removed-row.ts";
 import { classOf, tellsStatus } from "../catalogue/visit-class.ts";
-import type { RemovedCapture, RemovedPlace } from "../journal/journal.ts";
+import type { RemovedCapture } from "../journal/journal.ts";
+import { Untold } from "../journal/untold.ts";
 import { isNamedWith } from "../segments/companions.ts";
 import { type RecordShelf, readable } from "../segments/segments.ts";
 import { sourceNumberOf } from "../segments/source-record.ts";
 import { Neighbours } from "./neighbours.ts";
 import { type Asking, Originals, type Resolution } from "./originals.ts";
-import { claimBeside, type EnteredPlace, isToSelf, kindOf, markOf, payloadIn, rowOf } from "./own-row.ts";
+import {
+  claimBeside,
+  type EnteredPlace,
+  formedMarkOf,
+  hasOtherForm,
+  hasSamePayload,
+  isSameRow,
+  isToSelf,
+  kindOf,
+  markOf,
+  otherMarkOf,
+  payloadIn,
+  rowOf,
+} from "./own-row.ts";
 import { Payloads } from "./payloads.ts";
-import { isOfRemoved, livingOf, standsBeside } from "./removed-notes.ts";
-import { answersTo, isSameRequest, joinRequests, looseRequest, requestsOf } from "./requests.ts";
+import { isOfRemoved, livingOf, notesBeside, standsBeside } from "./removed-notes.ts";
+import { answersTo, isSameRequest, joinRequests, looseRequest, requestFor, requestsOf } from "./requests.ts";
 import { SegmentedCaptures } from "./segmented.ts";
+import { toldCapture, toldNote } from "./told.ts";
 import { VisitChanges } from "./visit-changes.ts";
 
 /** What the archive has of a record that comes. */
@@ -67,6 +80,8 @@ export interface FoundSame {
 }
 
 export class Indexer {
+  /** What the journal has to say with the next commit. */
+  readonly untold = new Untold();
   private readonly catalogue: Catalogue;
   private readonly shelf: RecordShelf;
   private readonly originals: Originals;
@@ -74,10 +89,10 @@ export class Indexer {
   private readonly neighbours: Neighbours;
   private readonly segmented: SegmentedCaptures;
   private readonly changes: VisitChanges;
-  /** Revisits to look at again, ids that revisits ask for, and captures with the ids of requests that they name. */
+  /** Revisits to look at again, ids that revisits ask for, and ids of requests with the captures that name them. */
   private woken = new Set<CaptureKey>();
   private asked = new Set<string>();
-  private naming = new Map<CaptureKey, readonly string[]>();
+  private naming = new Map<string, CaptureKey[]>();
   /** The file whose captures are being entered. */
   private source: { readonly number: number; readonly addedMs: number } | undefined;
 
@@ -99,11 +114,20 @@ export class Indexer {
     const isFirst = !catalogue.hasKey(moment);
     if (isFirst) return { key: moment + mark, same: this.removedAs(facts), isFirst, isTwice: false };
     const isTwice = facts.id !== undefined && catalogue.hasKey(moment + idMark(facts.id));
-    const own = catalogue.found(moment + mark);
-    const isTaken = own !== undefined && !isSame(own.row, facts);
-    const key = moment + (isTaken ? otherMarkOf(facts) : mark);
-    const same = isTaken ? catalogue.found(key) : own;
+    const { key, same } = this.ownPlace(moment, facts, mark);
     return { key, same: same ?? this.removedBefore(facts) ?? this.removedAs(facts), isFirst, isTwice };
+  }
+
+  /** The first of the keys that it may have under which there is no other capture, and what is there. */
+  private ownPlace(moment: string, facts: RecordFacts, mark: string): Pick<FoundSame, "key" | "same"> {
+    const at = (each: string) => ({ key: moment + each, same: this.catalogue.found(moment + each) });
+    const own = at(mark);
+    if (own.same === undefined) return own;
+    if (!hasSamePayload(own.same.row, facts)) return at(otherMarkOf(facts));
+    if (!hasOtherForm(own.same.row, facts)) return own;
+    const formed = at(formedMarkOf(facts));
+    const isFree = formed.same === undefined || hasSamePayload(formed.same.row, facts);
+    return isFree ? formed : at(otherMarkOf(facts));
   }
 
   /** One that was removed by a version that had another text for its URI. */
@@ -137,15 +161,18 @@ export class Indexer {
   }
 
   /**
-   * Enters a capture, in the place of `same` where that is there; the key it has then. With `heals`, the record that held
-   * its payload cannot be read any more, and this one holds it from now on.
+   * Enters a capture, in the place of `same` where that is there; the key it has then. One that is known cannot be read
+   * any more. With `heals`, neither can the record that held its payload, and this one holds it from now on.
    */
-  enter(facts: RecordFacts, entered: EnteredPlace, { key, same, isFirst }: FoundSame, heals = false): CaptureKey {
+  enter(facts: RecordFacts, entered: EnteredPlace, found: FoundSame, heals = false): CaptureKey {
+    const { key, same, isFirst } = found;
+    if (this.isKnown(facts, found)) this.leaveRotten(same!);
     const urlKey = archiveKey(facts.uri);
     const loose = requestsOf(this.catalogue, urlKey, facts);
     const request = joinRequests(joinRequests(entered.request, loose), same?.row.request);
     const row = rowOf(facts, { ...entered, request }, urlKey, this.addedMs(entered.source));
-    if (facts.with !== undefined && !isSettled(row)) this.naming.set(key, facts.with);
+    if (facts.with !== undefined && !isSettled(row))
+      for (const id of facts.with) this.naming.set(id, [...(this.naming.get(id) ?? []), key]);
     this.put(key, same?.row, row, isFirst);
     if (same !== undefined) this.catalogue.markLoose(same.row.place.segment);
     if (facts.capture!.sha256 === undefined) this.resolve(key, facts);
@@ -156,41 +183,85 @@ export class Indexer {
     return key;
   }
 
+  /** What can be read beside a record that cannot stands by itself from now on. */
+  standAlone(row: CaptureRow): void {
+    const { segment } = row.place;
+    const isAdopted = this.catalogue.segment(segment)?.adopted !== undefined;
+    for (const note of notesBeside(this.shelf, row, isAdopted)) {
+      const { offset, length = 0 } = note;
+      if (!this.catalogue.isRemovedNote(noteMark(note))) this.enterNote(note, { segment, offset, length });
+    }
+  }
+
+  /** What comes takes the place of a record that cannot be read; as a rebuild has to know. */
+  private leaveRotten(found: FoundCapture): void {
+    const told = toldCapture(found);
+    if (!this.mayBeLeft(told.place!)) return;
+    this.catalogue.leave({ ...told.place!, entry: 0, healed: found.key });
+    this.untold.healed.captures.push(told);
+  }
+
+  private leaveRottenNote(note: RecordFacts, mark: string, place: ApartNote["place"]): void {
+    if (!this.mayBeLeft(place)) return;
+    this.catalogue.leave({ ...place, before: 0, after: 0, entry: 0, healed: undefined });
+    this.untold.healed.notes.push(toldNote(note, mark, place));
+  }
+
+  /** Not a file of others, nor what a crash could cut off: then something else may come to lie there. */
+  private mayBeLeft({ segment, offset, length }: ApartNote["place"]): boolean {
+    const { adopted, end = 0 } = this.catalogue.segment(segment) ?? {};
+    return adopted === undefined && length > 0 && offset + length <= end;
+  }
+
   private addedMs(source: number): number {
     if (this.source?.number !== source)
       this.source = { number: source, addedMs: this.catalogue.source(source)?.addedMs ?? LAST_MS };
     return this.source.addedMs;
   }
 
-  /** A record whose capture was removed: revisits that we wrote may need its payload all the same. */
-  enterRemoved(facts: RecordFacts, place: RecordPlace, removed: CaptureRow): void {
+  /** A record whose capture was removed by this entry: revisits that we wrote may need its payload all the same. */
+  enterRemoved(facts: RecordFacts, place: RecordPlace, entry: number): void {
     const { sha256 } = facts.capture!;
     if (sha256 === undefined) return;
     // Not where nobody had it any more when it went, or later.
-    if (removed.source > this.catalogue.dropped(Buffer.from(sha256, "hex").subarray(0, DIGEST_HALF)))
+    if (entry > this.catalogue.dropped(Buffer.from(sha256, "hex").subarray(0, DIGEST_HALF)))
       this.payloads.offer(facts, payloadIn(facts)!, place);
   }
 
-  /** Takes a capture out; a row stays that says that there was one. */
-  remove({ key, row }: FoundCapture, entry: number): void {
+  /**
+   * Takes a capture out, or says of one that is not there that it was; a row stays that tells that there was one. An entry
+   * of an earlier version of the journal is known by its payload.
+   */
+  remove(key: CaptureKey, told: RemovedCapture, entry: number, isFormer: boolean): void {
+    const { url, sha256, visit = { kind: "response" as const } } = told;
+    const isBesideTold = told.place !== undefined;
+    const row = this.catalogue.capture(key);
+    if (row === undefined || has(row, Flag.removed)) {
+      const claim = isFormer && sha256 !== null ? `sha256:${sha256}` : undefined;
+      this.put(key, row, { ...removedRow(url, visit, entry, isBesideTold), claim }, false);
+      return;
+    }
     this.catalogue.markLoose(row.place.segment);
-    // Where its record lies is not forgotten: one that has rotted is not found by reading.
-    const { place, before, after } = row;
-    this.put(key, row, { ...removedRow(row.url, factsLeft(row), entry), place, before, after }, false);
+    this.put(key, row, removedRow(row.url, factsLeft(row), entry, isBesideTold), false);
     if (row.payload !== undefined && isHolder(row)) this.payloads.release(row, entry);
   }
 
-  /** The same for one that the archive does not have, by what the journal says. */
-  enterRemovedRow(
-    key: CaptureKey,
-    { url, place: told }: Pick<RemovedCapture, "url" | "place">,
-    left: RemovedFacts,
-    entry: number,
-    payload?: string,
-  ): void {
-    const before = this.catalogue.capture(key);
-    const row = { ...removedRow(url, left, entry), claim: payload };
-    this.put(key, before, told === undefined ? row : { ...row, ...removedPlace(told) }, false);
+  /** Takes out a record that is not a capture. What it told of captures that stay is not known any more. */
+  removeNote(mark: string, uri: string | undefined): void {
+    const loose = this.catalogue.request(mark, uri);
+    this.catalogue.removeNote(mark, uri);
+    if (loose === undefined) return;
+    for (const { key, row } of answersTo(this.catalogue, loose, this.naming)) {
+      if (has(row, Flag.removed)) continue;
+      const records = readable(() => [...this.shelf.facts(row)]) ?? [];
+      const capture = records.find((facts) => facts.capture !== undefined);
+      if (capture === undefined) continue;
+      const left = requestsOf(this.catalogue, urlKeyOf(key), capture);
+      const request = records.map((note) => requestFor(capture, note)).reduce(joinRequests, left);
+      if (isSameRequest(request, row.request)) continue;
+      const next = { ...row, request };
+      this.put(key, row, { ...next, class: classOf(next) }, false);
+    }
   }
 
   /** Forgets payloads that were only offered, and that nobody wanted. */
@@ -229,7 +300,7 @@ export class Indexer {
   }
 
   /** A record that is not a capture and does not stand beside one. */
-  enterNote(note: RecordFacts, { segment, offset }: NotePlace): void {
+  enterNote(note: RecordFacts, { segment, offset, length }: ApartNote["place"]): void {
     const { catalogue } = this;
     const mark = noteMark(note);
     const there = catalogue.apart(mark, note.uri);
@@ -240,8 +311,8 @@ export class Indexer {
     const isThere = there !== undefined && (there.place.segment !== segment || there.place.offset !== offset);
     if (isThere && isOwn(there.place.segment) && this.isReadable(there.place, mark)) catalogue.markLoose(segment);
     else if (isFound) {
-      if (isThere) catalogue.markLoose(there.place.segment);
-      catalogue.putApart(mark, { place: { segment, offset }, id, uri, date, timeMs, with: ids });
+      if (isThere) this.leaveRottenNote(note, mark, there.place);
+      catalogue.putApart(mark, { place: { segment, offset, length }, id, uri, date, timeMs, with: ids });
     }
     catalogue.addNote(mark, note.type);
     this.enterRequest(note);
@@ -275,15 +346,19 @@ export class Indexer {
 
   private enterRequest(note: RecordFacts): void {
     const loose = looseRequest(note);
-    if (loose === undefined) return;
+    if (loose === undefined || this.catalogue.isRemovedNote(noteMark(note))) return;
     this.catalogue.addRequest(loose, noteMark(note));
-    const captures = this.catalogue.visits(archiveKey(loose.uri), FIRST_MS, LAST_MS);
-    const answers = Array.from(answersTo(this.catalogue, captures, loose, this.naming));
-    for (const found of answers) this.answer(found, loose);
+    for (const found of answersTo(this.catalogue, loose, this.naming)) this.answer(found, loose);
   }
 
   /** The same for one that stands beside a capture: if neither names the other, another capture may name it. */
   enterBeside(note: RecordFacts, capture: RecordFacts): void {
+    const mark = noteMark(note);
+    const apart = this.catalogue.hasNote(mark) ? this.catalogue.apart(mark, note.uri) : undefined;
+    if (apart !== undefined && !this.isReadable(apart.place, mark)) {
+      this.leaveRottenNote(note, mark, apart.place);
+      this.catalogue.forgetApart(mark, note.uri);
+    }
     if (!isNamedWith(note, capture)) this.enterRequest(note);
   }
 
@@ -331,10 +406,11 @@ export class Indexer {
 
   /** Captures that name records that are not there yet: they may be requests. */
   private nameRequests(): void {
-    for (const [key, ids] of this.naming) {
-      const row = this.catalogue.capture(key);
-      if (row === undefined || isSettled(row)) continue;
-      for (const id of ids) this.catalogue.addWaiting(waitForRequest(id), key);
+    for (const [id, keys] of this.naming) {
+      for (const key of keys) {
+        const row = this.catalogue.capture(key);
+        if (row !== undefined && !isSettled(row)) this.catalogue.addWaiting(waitForRequest(id), key);
+      }
     }
     this.naming = new Map();
   }
@@ -406,35 +482,6 @@ export class Indexer {
 /** A revisit of ours is as good as the record whose place it took, if its payload is there. */
 function worthOf(kind: CaptureKind, hasPayload: boolean): number {
   return kind === "revisit" ? 1 : kind === "replaced" && !hasPayload ? 2 : 3;
-}
-
-/** That of a capture whose mark is taken by one with another payload: somebody made two with one digest. */
-function otherMarkOf({ id, capture }: RecordFacts): string {
-  return recordMark(id, `another ${capture!.sha256 ?? ""}`);
-}
-
-/** One that has its payload is not one with another, though all else be equal. */
-function isSame(row: CaptureRow, { capture }: RecordFacts): boolean {
-  const { sha256 } = capture!;
-  if (sha256 === undefined || row.payload === undefined || !isHolder(row) || has(row, Flag.segmented)) return true;
-  return row.payload.sha256.toString("hex") === sha256;
-}
-
-function isSameRow(one: CaptureRow, other: CaptureRow): boolean {
-  return (
-    one.flags === other.flags &&
-    one.class === other.class &&
-    one.status === other.status &&
-    one.mime === other.mime &&
-    one.location === other.location &&
-    one.claim === other.claim &&
-    (one.payload === other.payload ||
-      (other.payload !== undefined && one.payload?.sha256.equals(other.payload.sha256) === true))
-  );
-}
-
-function removedPlace({ segment, offset, length, before, after }: RemovedPlace) {
-  return { place: { segment, offset, length, inner: 0 }, before, after };
 }
 
 /** Whether no other request could tell anything more that matters. */

@@ -1,4 +1,7 @@
-/** The row of a capture as its own record makes it, and what the capture is known by. Obeys docs/lifespans.md. */
+/**
+ * The row of a capture as its own record makes it, what the capture is known by, and whether two are the same. Obeys
+ * docs/lifespans.md.
+ */
 import { parseDigest } from "../../base/index.ts";
 import { isNotModified, referenceOf } from "../../dedup/index.ts";
 import type { CaptureFacts, RecordFacts } from "../../pipeline/index.ts";
@@ -7,6 +10,8 @@ import {
   type CaptureKind,
   type CaptureRow,
   Flag,
+  has,
+  isHolder,
   type Payload,
   type RecordPlace,
   type RowRequest,
@@ -48,6 +53,7 @@ export function rowOf(facts: RecordFacts, entered: EnteredPlace, urlKey: string,
     request,
     payload: (flags & Flag.notModified) === 0 ? payload : undefined,
     claim: payload === undefined ? undefined : otherClaim(facts),
+    form: capture.form,
     etag: capture.etag,
     lastModified: capture.lastModified,
     source,
@@ -119,12 +125,26 @@ export function kindOf({ type, capture }: RecordFacts): CaptureKind {
  * By what a record is known beside its URL key and its time: its id, its URL, its HTTP header, and what it says of its
  * payload. A record and the revisit that takes its place have the same.
  */
-export function markOf({ id, uri, type, capture }: RecordFacts): string {
+export function markOf(facts: RecordFacts): string {
+  return recordMark(facts.id, knownBy(facts));
+}
+
+/** That of a capture whose mark is taken by one with another form of its block: its chunks are cut otherwise. */
+export function formedMarkOf(facts: RecordFacts): string {
+  return recordMark(facts.id, `${knownBy(facts)} ${facts.capture!.form ?? ""}`);
+}
+
+/** That of a capture whose mark is taken by one with another payload: somebody made two with one digest. */
+export function otherMarkOf({ id, capture }: RecordFacts): string {
+  return recordMark(id, `another ${capture!.sha256 ?? ""}`);
+}
+
+function knownBy({ uri, type, capture }: RecordFacts): string {
   const { claim, sha256, lies, head, truncated } = capture!;
   const own = sha256 === undefined ? undefined : `sha256:${sha256}`;
   const told = lies === true ? own : (claim ?? own);
   const isCut = truncated === true && type !== "revisit";
-  return recordMark(id, `${told ?? ""} ${head ?? ""} ${isCut ? "cut" : ""} ${uri ?? ""}`);
+  return `${told ?? ""} ${head ?? ""} ${isCut ? "cut" : ""} ${uri ?? ""}`;
 }
 
 export function payloadIn({ capture }: RecordFacts): Payload | undefined {
@@ -158,4 +178,32 @@ export function isToSelf(urlKey: string, uri: string | undefined, status = 0, lo
   } catch {
     return false;
   }
+}
+
+/** Where both are known: blocks with the same header and payload are the same bytes exactly if their forms are equal. */
+export function hasOtherForm(row: CaptureRow, { capture }: RecordFacts): boolean {
+  const { form, sha256 } = capture!;
+  const isKnown = row.form !== undefined || row.kind === "response" || row.kind === "resource";
+  return isKnown && !has(row, Flag.removed) && (form !== undefined || sha256 !== undefined) && row.form !== form;
+}
+
+/** One that has its payload is not one with another, though all else be equal. */
+export function hasSamePayload(row: CaptureRow, { capture }: RecordFacts): boolean {
+  const { sha256 } = capture!;
+  if (sha256 === undefined || row.payload === undefined || !isHolder(row) || has(row, Flag.segmented)) return true;
+  return row.payload.sha256.toString("hex") === sha256;
+}
+
+/** Whether nothing differs that answers depend on. */
+export function isSameRow(one: CaptureRow, other: CaptureRow): boolean {
+  return (
+    one.flags === other.flags &&
+    one.class === other.class &&
+    one.status === other.status &&
+    one.mime === other.mime &&
+    one.location === other.location &&
+    one.claim === other.claim &&
+    (one.payload === other.payload ||
+      (other.payload !== undefined && one.payload?.sha256.equals(other.payload.sha256) === true))
+  );
 }

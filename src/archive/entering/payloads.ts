@@ -51,7 +51,8 @@ export class Payloads {
   claimFor({ capture }: RecordFacts, payload: Payload): void {
     const digest = payload.sha256.subarray(0, DIGEST_HALF);
     // One that has just become a duplicate was compared with what is held.
-    if (capture?.sha256 === undefined && !this.isHeld(digest)) {
+    const isNewlyHeld = capture?.sha256 === undefined && !this.isHeld(digest);
+    if (isNewlyHeld) {
       for (const framing of FRAMINGS) {
         const row = this.catalogue.original(digest, framing);
         if (row !== undefined) this.catalogue.putOriginal(digest, framing, row, { ...row, isHeld: true }, true);
@@ -62,7 +63,8 @@ export class Payloads {
     const claim = capture?.claim;
     const isOurs =
       claim?.startsWith("sha256:") === true || (capture?.sha256 !== undefined && capture.sha1 === undefined);
-    if (claim !== undefined && !isOurs) this.addClaim(claim, digest, false);
+    // A removed capture may have told the same digest before, which proved nothing then.
+    if (claim !== undefined && !isOurs) this.addClaim(claim, digest, isNewlyHeld);
   }
 
   private isHeld(digest: Buffer): boolean {

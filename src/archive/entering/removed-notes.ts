@@ -25,14 +25,14 @@ type Note = Pick<RecordFacts, "uri" | "timeMs" | "with">;
  * Whether a note belongs to a capture that was removed, or is about to be. One that names captures belongs to those. One that
  * names none belongs to the nearest of its URL, about the same time; of two that are as near, to the one that stays.
  */
-export function isOfRemoved(catalogue: CatalogueView, note: Note, going?: ReadonlySet<CaptureKey>): boolean {
+export function isOfRemoved(catalogue: CatalogueView, note: Note, going?: Going): boolean {
   if (going === undefined && catalogue.state.journal === 0) return false;
-  return groupsOf(catalogue, note).some((captures) => captures.every((found) => isGone(found, going)));
+  return groupsOf(catalogue, note, going).some((captures) => captures.every((found) => isGone(found, going)));
 }
 
 /** Whether it belongs to a capture that stays, and to none that does not. */
-export function isOfLiving(catalogue: CatalogueView, note: Note, going?: ReadonlySet<CaptureKey>): boolean {
-  const groups = groupsOf(catalogue, note);
+export function isOfLiving(catalogue: CatalogueView, note: Note, going: Going): boolean {
+  const groups = groupsOf(catalogue, note, going);
   return groups.length > 0 && groups.every((captures) => captures.some((found) => !isGone(found, going)));
 }
 
@@ -40,6 +40,27 @@ export function isOfLiving(catalogue: CatalogueView, note: Note, going?: Readonl
 export function livingOf(catalogue: CatalogueView, note: Note): FoundCapture[] {
   const captures = groupsOf(catalogue, note).flat();
   return captures.filter((found) => !isGone(found, undefined));
+}
+
+/** The records right beside a capture, as far as they can be read. */
+export function* notesBeside(
+  shelf: RecordShelf,
+  { place, before, after }: CaptureRow,
+  isAdopted: boolean,
+): Generator<RecordFacts> {
+  const { offset, length } = place;
+  for (const [from, size] of [
+    [offset - before, before],
+    [offset + length, after],
+  ] as const) {
+    if (size === 0) continue;
+    const bytes = { ...place, offset: from, length: size };
+    for (const facts of readable(() => [...shelf.facts({ place: bytes, before: 0, after: 0 })]) ?? []) {
+      // What is our own was sound when it was written.
+      if (facts.capture !== undefined || facts.damaged === "cut" || (facts.damaged && !isAdopted)) continue;
+      yield { ...facts, offset: from + facts.offset };
+    }
+  }
 }
 
 /** Whether the same record stands right beside a capture, elsewhere than in a place. */
@@ -55,17 +76,38 @@ export function standsBeside(shelf: RecordShelf, note: RecordFacts, row: Capture
 }
 
 /** Whether it names a capture of its URL that stays. Ids may be those of several. */
-export function namesLiving(catalogue: CatalogueView, note: Note, going: ReadonlySet<CaptureKey>): boolean {
-  return [...namedBy(catalogue, note).values()].some((captures) => captures.some((found) => !isGone(found, going)));
+export function namesLiving(catalogue: CatalogueView, note: Note, going: Going): boolean {
+  return [...namedBy(catalogue, note, going).values()].some((captures) =>
+    captures.some((found) => !isGone(found, going)),
+  );
 }
 
-function isGone({ key, row }: FoundCapture, going: ReadonlySet<CaptureKey> | undefined): boolean {
-  return has(row, Flag.removed) || going?.has(key) === true;
+function isGone({ key, row }: FoundCapture, going: Going | undefined): boolean {
+  return has(row, Flag.removed) || going?.keys.has(key) === true;
+}
+
+/** Captures that are about to be removed. As long as it is asked, no capture may change. */
+export class Going {
+  readonly keys: ReadonlySet<CaptureKey>;
+  private readonly catalogue: CatalogueView;
+  /** The captures of the URL that was asked for last, by marks of their ids: there may be thousands of notes of it. */
+  private last: { readonly urlKey: string; readonly byMark: ReturnType<typeof groupedById> } | undefined;
+
+  constructor(catalogue: CatalogueView, keys: ReadonlySet<CaptureKey>) {
+    this.catalogue = catalogue;
+    this.keys = keys;
+  }
+
+  byIdMark(urlKey: string): ReturnType<typeof groupedById> {
+    if (this.last?.urlKey !== urlKey)
+      this.last = { urlKey, byMark: groupedById(this.catalogue.visits(urlKey, FIRST_MS, LAST_MS)) };
+    return this.last.byMark;
+  }
 }
 
 /** What it belongs to: the captures with each id that it names, or those that are nearest; none is empty. */
-function groupsOf(catalogue: CatalogueView, note: Note): FoundCapture[][] {
-  const named = namedBy(catalogue, note);
+function groupsOf(catalogue: CatalogueView, note: Note, going?: Going): (readonly FoundCapture[])[] {
+  const named = namedBy(catalogue, note, going);
   if (named.size > 0) return [...named.values()];
   // It belongs to what it names, which may come yet.
   if ((note.with?.length ?? 0) > 0) return [];
@@ -74,15 +116,24 @@ function groupsOf(catalogue: CatalogueView, note: Note): FoundCapture[][] {
 }
 
 /** The captures of its URL whose ids it names, by marks of these ids. */
-function namedBy(catalogue: CatalogueView, note: Note): Map<string, FoundCapture[]> {
-  const found = new Map<string, FoundCapture[]>();
+function namedBy(catalogue: CatalogueView, note: Note, going: Going | undefined): Map<string, readonly FoundCapture[]> {
+  const named = new Map<string, readonly FoundCapture[]>();
   const marks = new Set(note.with?.map(idMark));
-  if (marks.size === 0) return found;
-  for (const each of catalogue.visits(archiveKey(note.uri), FIRST_MS, LAST_MS)) {
-    const mark = idMarkIn(each.key);
-    if (marks.has(mark)) found.set(mark, [...(found.get(mark) ?? []), each]);
+  const urlKey = archiveKey(note.uri);
+  if (marks.size === 0) return named;
+  const byMark = going?.byIdMark(urlKey) ?? groupedById(catalogue.matching(urlKey, (key) => marks.has(idMarkIn(key))));
+  for (const mark of marks) if (byMark.has(mark)) named.set(mark, byMark.get(mark)!);
+  return named;
+}
+
+function groupedById(captures: Iterable<FoundCapture>): ReadonlyMap<string, readonly FoundCapture[]> {
+  const byMark = new Map<string, FoundCapture[]>();
+  for (const found of captures) {
+    const there = byMark.get(idMarkIn(found.key));
+    if (there === undefined) byMark.set(idMarkIn(found.key), [found]);
+    else there.push(found);
   }
-  return found;
+  return byMark;
 }
 
 /** The captures of its URL that are nearest to it in time, about the same time. */

@@ -1,6 +1,6 @@
 /** What requests tell of the captures that answer them. Obeys docs/lifespans.md, "Requests". */
 import type { RecordFacts } from "../../pipeline/index.ts";
-import { type CaptureKey, idMark, idMarkIn, waitForRequest } from "../catalogue/capture-key.ts";
+import { archiveKey, type CaptureKey, idMark, idMarkIn, waitForRequest } from "../catalogue/capture-key.ts";
 import { Flag, has, type RowRequest } from "../catalogue/capture-row.ts";
 import { Table } from "../catalogue/catalogue-keys.ts";
 import type { CatalogueView, FoundCapture } from "../catalogue/catalogue-view.ts";
@@ -55,22 +55,18 @@ export function requestsOf(catalogue: CatalogueView, urlKey: string, capture: Re
   return known;
 }
 
-/** The captures of its URL that a request that has come belongs to; `naming` says which ids some of them name. */
-export function* answersTo(
+/** The captures of its URL that a request belongs to, removed ones too; `naming` has further ones that name an id. */
+export function answersTo(
   catalogue: CatalogueView,
-  captures: Iterable<FoundCapture>,
   loose: LooseRequest,
-  naming: ReadonlyMap<CaptureKey, readonly string[]>,
-): Generator<FoundCapture> {
-  const marks = loose.with.map(idMark);
+  naming: ReadonlyMap<string, readonly CaptureKey[]>,
+): FoundCapture[] {
+  const marks = new Set(loose.with.map(idMark));
   const wait = waitForRequest(loose.id);
-  for (const found of captures) {
-    const { key, row } = found;
-    if (row.url !== loose.uri) continue;
-    const isNamed = marks.includes(idMarkIn(key));
-    // What a removed capture named is not known any more.
-    const isNaming = () =>
-      !has(row, Flag.removed) && (naming.get(key)?.includes(loose.id) ?? catalogue.isListed(Table.waiting, wait, key));
-    if (isNamed || isNaming()) yield found;
-  }
+  const isListed = (key: CaptureKey) => catalogue.state.waiting > 0 && catalogue.isListed(Table.waiting, wait, key);
+  const isNaming = (key: CaptureKey) => naming.get(loose.id)?.includes(key) === true || isListed(key);
+  const isNamed = (key: CaptureKey) => marks.has(idMarkIn(key));
+  const found = catalogue.matching(archiveKey(loose.uri), (key) => isNamed(key) || isNaming(key));
+  // What a removed capture named is not known any more.
+  return [...found].filter(({ key, row }) => row.url === loose.uri && (isNamed(key) || !has(row, Flag.removed)));
 }

@@ -13,6 +13,7 @@ import { sourceIn, sourceNumberOf, tellsPlaced } from "../segments/source-record
 import { type Indexer } from "./indexer.ts";
 import { isAsEntered, kindOf } from "./own-row.ts";
 import { joinRequests, requestFor } from "./requests.ts";
+import { toldRecord } from "./told.ts";
 
 export interface EntryCounts {
   captures: number;
@@ -45,9 +46,13 @@ export class SegmentEntry {
   private isPlaced: boolean | undefined;
   /** Records that are no captures, right before what comes next. */
   private held: RecordFacts[] = [];
-  private last: { readonly named: RecordFacts; readonly key: CaptureKey; end: number } | undefined;
+  /** Of the capture before; without a key where that was removed. */
+  private last: { readonly named: RecordFacts; readonly key: CaptureKey | undefined; end: number } | undefined;
+  /** The file comes for the first time: what belongs to captures that were removed stays away. */
+  private readonly isNew: boolean;
 
-  constructor(parts: EntryParts, segment: number, source: number) {
+  constructor(parts: EntryParts, segment: number, source: number, isNew = false) {
+    this.isNew = isNew;
     this.catalogue = parts.catalogue;
     this.indexer = parts.indexer;
     this.shelf = parts.shelf;
@@ -80,9 +85,10 @@ export class SegmentEntry {
     if (!this.isContinuedElsewhere(facts)) this.indexer.enterContinuation(facts, this.placeOf(facts));
     if (last !== undefined && last.end === facts.offset && belongsTo(facts, last.named)) {
       const length = facts.length ?? 0;
+      last.end += length;
+      if (last.key === undefined) return this.takeWithRemoved(facts);
       this.indexer.extend(last.key, length, requestFor(last.named, facts));
       this.indexer.enterBeside(facts, last.named);
-      last.end += length;
       return;
     }
     this.held.push(facts);
@@ -134,9 +140,19 @@ export class SegmentEntry {
     const found = this.indexer.find(facts);
     const isKnown = this.indexer.isKnown(facts, found);
     const heals = isKnown && this.isRotten(found.same!.row);
-    if (found.same !== undefined && has(found.same.row, Flag.removed)) this.takeRemoved(facts, place, found.same.row);
-    else if (isKnown && !heals) this.takeKnown(beside);
+    const left = this.catalogue.removedAt(this.segment, offset);
+    const removed = found.same !== undefined && has(found.same.row, Flag.removed) ? found.same.row : undefined;
+    if (left !== undefined || removed !== undefined) {
+      this.takeRemoved(facts, place, left?.entry ?? removed!.source);
+      // Where the journal has them too, they are judged by themselves: others may have come to stand there.
+      const isTold = left !== undefined || has(removed!, Flag.besideTold);
+      for (const note of beside)
+        if (isTold && !this.isNew) this.enterNote(note);
+        else this.takeWithRemoved(note);
+      if (!isTold || this.isNew) this.last = { named: facts, key: undefined, end: offset + length };
+    } else if (isKnown && !heals) this.takeKnown(beside);
     else {
+      if (heals) this.indexer.standAlone(found.same!.row);
       const request = beside.map((note) => requestFor(facts, note)).reduce(joinRequests, undefined);
       const entered = { kind: kindOf(facts), place, before, source: this.source, request };
       const key = this.indexer.enter(facts, entered, found, heals);
@@ -155,12 +171,25 @@ export class SegmentEntry {
     return facts?.capture === undefined || !isAsEntered(row, facts.capture);
   }
 
-  private takeRemoved(facts: RecordFacts, place: RecordPlace, row: CaptureRow): void {
+  /** A record beside a removed capture. */
+  private takeWithRemoved(note: RecordFacts): void {
+    this.catalogue.markLoose(this.segment);
+    if (this.isNew) this.refuse(note);
+  }
+
+  /** What belongs to a removed capture and comes with another file is removed, too. */
+  private refuse(note: RecordFacts): void {
+    if (this.catalogue.isRemovedNote(noteMark(note))) return;
+    this.indexer.untold.refused.push(toldRecord(note));
+    this.indexer.removeNote(noteMark(note), note.uri);
+  }
+
+  private takeRemoved(facts: RecordFacts, place: RecordPlace, entry: number): void {
     this.catalogue.markLoose(this.segment);
     this.counts.removed++;
     const { sha256 } = facts.capture!;
     if (sha256 === undefined) return;
-    this.indexer.enterRemoved(facts, place, row);
+    this.indexer.enterRemoved(facts, place, entry);
     this.removedDigests.push(halfOf(sha256));
   }
 
@@ -172,12 +201,12 @@ export class SegmentEntry {
   }
 
   private enterNote(note: RecordFacts): void {
-    if (!this.catalogue.isRemovedNote(noteMark(note)) && !this.indexer.isOfRemoved(note)) {
-      this.indexer.enterNote(note, { segment: this.segment, offset: note.offset });
-      return;
-    }
-    this.catalogue.removeNote(noteMark(note), note.uri);
-    this.catalogue.markLoose(this.segment);
+    const { catalogue, segment, isNew } = this;
+    const { offset, length = 0 } = note;
+    if (isNew && this.indexer.isOfRemoved(note)) this.refuse(note);
+    if (!catalogue.isRemovedNote(noteMark(note)) && catalogue.removedAt(segment, offset) === undefined)
+      this.indexer.enterNote(note, { segment, offset, length });
+    else catalogue.markLoose(segment);
   }
 }
 

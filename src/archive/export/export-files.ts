@@ -5,18 +5,20 @@
  */
 import { basename, dirname, join } from "node:path";
 import { ArchiveError } from "../../base/index.ts";
-import { type Disk, DurableOutput, type ScratchFolder, scratchFolder } from "../../disk/index.ts";
+import { type Access, type Disk, DurableOutput, type ScratchFolder, scratchFolder } from "../../disk/index.ts";
 import { type ByteSource, fileSource } from "../../warc/index.ts";
 
 export class ExportFiles implements Disposable {
   private readonly disk: Disk;
+  private readonly access: Access | undefined;
   private readonly folder: string;
   private readonly scratch: ScratchFolder;
   private readonly names: string[] = [];
 
-  /** `target` tells the folder that the files will be in, which must be there. */
-  constructor(disk: Disk, target: string) {
+  /** `target` gives the folder of the files, which must be there; `access` who may read them, at most. */
+  constructor(disk: Disk, target: string, access: Access | undefined) {
     this.disk = disk;
+    this.access = access;
     this.folder = dirname(target);
     if (disk.stat(this.folder)?.kind !== "folder")
       throw new ArchiveError("HT_NOT_FOUND", `${this.folder}: no such folder`, { file: this.folder });
@@ -36,7 +38,7 @@ export class ExportFiles implements Disposable {
 
   /** One that is needed on the way only. */
   scribble(name: string): DurableOutput {
-    return DurableOutput.begin(this.disk, join(this.scratch.path, name));
+    return DurableOutput.begin(this.disk, join(this.scratch.path, name), { access: this.access });
   }
 
   /** A complete file, to be read. Whoever opens it closes it. */
@@ -65,6 +67,8 @@ export interface ExportNames {
   readonly target: string;
   /** Whether there are several: `x-00001.warc.gz` and so on. */
   readonly isNumbered: boolean;
+  /** Whether it is one file with everything in it. */
+  readonly isWacz: boolean;
   /** Whether `x.cdxj` stands beside them. */
   readonly hasIndex: boolean;
 }
@@ -75,20 +79,27 @@ export function stemOf(target: string): string {
   return basename(target).replace(ENDING, "");
 }
 
+/** What records at which other readers stop are called after. */
+export function oddStem(stem: string): string {
+  return `${stem}.odd`;
+}
+
 export function numberedName(stem: string, number: number): string {
   return `${stem}-${String(number).padStart(5, "0")}.warc.gz`;
 }
 
 /** What is in the way of an export: files of an earlier one. */
-export function filesInTheWay(disk: Disk, { target, isNumbered, hasIndex }: ExportNames): string[] {
+export function filesInTheWay(disk: Disk, { target, isNumbered, isWacz, hasIndex }: ExportNames): string[] {
   const folder = dirname(target);
   if (disk.stat(folder)?.kind !== "folder") return [];
   const stem = stemOf(target);
   const isOf = (name: string) => {
     if (hasIndex && name === `${stem}.cdxj`) return true;
-    if (!isNumbered) return name === basename(target);
-    const number = name.startsWith(stem) ? /^-(\d{5,})\.warc\.gz$/.exec(name.slice(stem.length))?.[1] : undefined;
-    return number !== undefined && numberedName(stem, Number(number)) === name;
+    if (!isNumbered) return name === basename(target) || (!isWacz && name === `${oddStem(stem)}.warc.gz`);
+    return [stem, oddStem(stem)].some((each) => {
+      const number = name.startsWith(each) ? /^-(\d{5,})\.warc\.gz$/.exec(name.slice(each.length))?.[1] : undefined;
+      return number !== undefined && numberedName(each, Number(number)) === name;
+    });
   };
   return disk
     .list(folder)

@@ -10,7 +10,6 @@ import type { Snapshot } from "../asking/snapshot.ts";
 import { archiveKey, FIRST_MS, idMark, idMarkIn, LAST_MS, noteMark } from "../catalogue/capture-key.ts";
 import { Flag, has, type RecordPlace } from "../catalogue/capture-row.ts";
 import type { FoundCapture } from "../catalogue/catalogue-view.ts";
-import { isOfRemoved } from "../entering/removed-notes.ts";
 import { belongsTo, type Named } from "../segments/companions.ts";
 import { type PageLine, pageIn } from "../segments/page-record.ts";
 import { sourceIn, sourceNumberOf, tellsPlaced } from "../segments/source-record.ts";
@@ -51,8 +50,7 @@ export class UnlinkedRecords {
   async *[Symbol.asyncIterator](): AsyncGenerator<UnlinkedRecord> {
     for (const { number } of this.archive.catalogue.segments()) {
       try {
-        for await (const record of this.inSegment(number))
-          if (!isOfRemoved(this.archive.catalogue, record)) yield record;
+        yield* this.inSegment(number);
       } catch (error) {
         if (!(error instanceof ArchiveError) || !UNREADABLE.has(error.code)) throw error;
         this.parts.onUnreadable(number, error);

@@ -6,14 +6,15 @@
 import { basename, resolve, sep } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { ArchiveError, type Clock, type ErrorCode, systemClock, type Warning } from "../../base/index.ts";
-import type { Disk, DurableOutput } from "../../disk/index.ts";
+import type { Access, Disk, DurableOutput } from "../../disk/index.ts";
 import { cdxEntryOf, isIndexed, LineSorter, splitName } from "../../pipeline/index.ts";
 import { type ByteSource, formatCdxjLine } from "../../warc/index.ts";
 import { Snapshot } from "../asking/snapshot.ts";
 import { Flag, has, type RecordPlace } from "../catalogue/capture-row.ts";
 import { noteType } from "../catalogue/catalogue-view.ts";
 import { ExportCheck } from "./export-check.ts";
-import { ExportFiles, filesInTheWay, numberedName, stemOf } from "./export-files.ts";
+import { ExportFiles, filesInTheWay, numberedName, oddStem, stemOf } from "./export-files.ts";
+import { capturesOfKind, isOddPlace, mayHaveOdd } from "./export-oddity.ts";
 import { pageOf } from "./export-page.ts";
 import { ExportPages } from "./export-pages.ts";
 import { type ExportFate, RecordExport } from "./export-record.ts";
@@ -65,6 +66,8 @@ export interface ExportReport extends Readonly<Record<ExportFate, number>> {
   /** Records that belong to no capture, by their types: those that went out, and those that the selection leaves out. */
   readonly unlinked: Readonly<Record<string, number>>;
   readonly unselected: Readonly<Record<string, number>>;
+  /** Captures and records of no capture at which other readers stop: they are in files of their own. */
+  readonly odd: number;
   /** HTML captures, in the list of pages of a WACZ. */
   readonly pages: number;
   /** Of the WARC files. */
@@ -76,7 +79,8 @@ export interface ExportReport extends Readonly<Record<ExportFate, number>> {
 export async function exportArchive(disk: Disk, folder: string, options: ExportOptions): Promise<ExportReport> {
   const { output, format, replace = false, cdxj = false, sizeBytes } = options;
   if (format === "wacz" && cdxj) throw new ArchiveError("HT_USAGE", "a WACZ has its index in it");
-  const names = { target: output, isNumbered: format === "warc" && sizeBytes !== undefined, hasIndex: cdxj };
+  const isWacz = format === "wacz";
+  const names = { target: output, isNumbered: !isWacz && sizeBytes !== undefined, isWacz, hasIndex: cdxj };
   const earlier = filesInTheWay(disk, names);
   if (earlier.length > 0 && !replace && options.dryRun !== true) {
     throw new ArchiveError("HT_EXISTS", `${earlier[0]!}: there already (see --replace)`, { file: earlier[0]! });
@@ -103,7 +107,7 @@ async function exportOnce(run: ExportRun, publish: (files: ExportFiles) => strin
     await run.write({ begin: () => ({ write: () => {} }), end: () => {} });
     return run.report([]);
   }
-  using files = new ExportFiles(disk, options.output);
+  using files = new ExportFiles(disk, options.output, run.access);
   if (options.format === "warc") await run.toFiles(files);
   else await run.toWacz(files);
   return run.report(publish(files));
@@ -145,6 +149,7 @@ class ExportRun {
   private incomplete = 0;
   private left = 0;
   private mended = 0;
+  private odd = 0;
   private pages = 0;
   private bytes = 0;
   private pace = { stage: "writing" as ExportProgress["stage"], count: 0, bytes: 0, waiting: 0 };
@@ -159,6 +164,11 @@ class ExportRun {
     this.nowMs = (options.clock ?? systemClock).now();
   }
 
+  /** Who may read the output, at most. */
+  get access(): Access | undefined {
+    return this.archive.access();
+  }
+
   report(files: readonly string[]): ExportReport {
     return {
       captures: this.captures,
@@ -168,6 +178,7 @@ class ExportRun {
       incomplete: this.incomplete,
       unlinked: this.unlinked,
       unselected: this.selected.isAll ? {} : this.unselected(),
+      odd: this.odd,
       pages: this.pages,
       bytes: this.bytes,
       files,
@@ -209,31 +220,47 @@ class ExportRun {
     await leaveOutDamaged({ disk, archive, selected, pause: (bytes) => this.pause(bytes), onDamage });
   }
 
-  /** Writes the captures to WARC files. */
+  /** Writes the captures to WARC files; those at which other readers stop come last, in files of their own. */
   async write(target: WarcTarget, pages?: ExportPages): Promise<readonly string[]> {
-    const { disk, archive, options, selected, nowMs } = this;
-    const { output, format, sizeBytes, software, description } = options;
-    const stem = format === "wacz" ? "data" : stemOf(output);
-    const whole = format === "wacz" ? "data.warc.gz" : basename(output);
-    const nameOf = (number: number) => (sizeBytes === undefined ? whole : numberedName(stem, number));
-    const archiveId = archive.settings.id;
-    const series = new WarcSeries({ target, nameOf, sizeBytes, archiveId, software, description, nowMs });
+    const { disk, archive, selected } = this;
     using records = new RecordExport(disk, archive, selected);
-    for (const capture of selected) {
-      series.makeRoom();
-      const before = series.bytes;
-      const fate = records.write(capture, series);
-      this.captures++;
-      this.fates[fate]++;
-      this.tellOf(capture, fate);
-      await this.pause(series.bytes - before);
+    const names: string[] = [];
+    for (const isOdd of this.kinds) {
+      const series = this.seriesOf(target, isOdd);
+      for (const capture of capturesOfKind(archive, selected, isOdd)) {
+        series.makeRoom();
+        const before = series.bytes;
+        const fate = records.write(capture, series);
+        this.captures++;
+        this.fates[fate]++;
+        if (isOdd) this.odd++;
+        this.tellOf(capture, fate);
+        await this.pause(series.bytes - before);
+      }
+      if (selected.isAll) await this.writeUnlinked(records, series, isOdd, isOdd ? undefined : pages);
+      series.end();
+      this.bytes += series.bytes;
+      names.push(...series.names);
     }
     this.segments = records.segmentCount;
-    if (selected.isAll) await this.writeUnlinked(records, series, pages);
-    series.end();
-    if (series.names.length === 0) throw this.nothing();
-    this.bytes = series.bytes;
-    return series.names;
+    if (names.length === 0) throw this.nothing();
+    return names;
+  }
+
+  /** Ordinary records, and odd ones behind them. */
+  private get kinds(): readonly boolean[] {
+    return mayHaveOdd(this.archive) ? [false, true] : [false];
+  }
+
+  private seriesOf(target: WarcTarget, isOdd: boolean): WarcSeries {
+    const { archive, options, nowMs } = this;
+    const { output, format, sizeBytes, software, description } = options;
+    const plainStem = format === "wacz" ? "data" : stemOf(output);
+    const stem = isOdd ? oddStem(plainStem) : plainStem;
+    const whole = format === "wacz" || isOdd ? `${stem}.warc.gz` : basename(output);
+    const nameOf = (number: number) => (sizeBytes === undefined ? whole : numberedName(stem, number));
+    const archiveId = archive.settings.id;
+    return new WarcSeries({ target, nameOf, sizeBytes, archiveId, software, description, nowMs });
   }
 
   private nothing(): ArchiveError {
@@ -244,12 +271,18 @@ class ExportRun {
   }
 
   /** Behind the captures: a `warcinfo` says something about what follows it. */
-  private async writeUnlinked(records: RecordExport, series: WarcSeries, pages?: ExportPages): Promise<void> {
+  private async writeUnlinked(
+    records: RecordExport,
+    series: WarcSeries,
+    isOdd: boolean,
+    pages?: ExportPages,
+  ): Promise<void> {
     const { archive, unlinked } = this;
     const onUnreadable = (segment: number, { code, message }: ArchiveError) =>
       this.warn({ segment, offset: 0, length: 0, inner: 0 }, code, message);
     const all = new UnlinkedRecords(archive, { pause: (bytes) => this.pause(bytes), onUnreadable });
     for await (const { type, place, damage, page } of all) {
+      if (isOddPlace(archive, place) !== isOdd) continue;
       if (page !== undefined && this.options.format === "wacz") {
         pages?.addLine(page.line, page.source.slice(0, Math.max(0, page.source.lastIndexOf("!"))));
         continue;
@@ -268,6 +301,7 @@ class ExportRun {
         this.warn(place, error.code, `skipped: a ${type} record that cannot be read (${error.message})`);
         continue;
       }
+      if (isOdd) this.odd++;
       const name = noteType(type);
       unlinked[name] = (unlinked[name] ?? 0) + 1;
     }
@@ -333,6 +367,11 @@ class ExportRun {
     await closing(files.open(basename(path)), (source) => checkZip(source, (bytes) => this.pause(bytes)));
   }
 
+  /** The captures as they are written. */
+  private *inOrder(): Generator<SelectedCapture> {
+    for (const isOdd of this.kinds) yield* capturesOfKind(this.archive, this.selected, isOdd);
+  }
+
   private async check(
     names: readonly string[],
     open: (name: string) => ByteSource,
@@ -341,7 +380,7 @@ class ExportRun {
   ): Promise<void> {
     this.begin("checking");
     const check = new ExportCheck({
-      captures: this.selected[Symbol.iterator](),
+      captures: this.inOrder(),
       pause: (bytes) => this.pause(bytes),
       onRecord: (record, scan, start, capture) => {
         if (index !== undefined && isIndexed(record)) index.add(formatCdxjLine(cdxEntryOf(record, scan, CDXJ)));

@@ -16,7 +16,7 @@ export function parseEntry(body: Buffer): JournalEntry | undefined {
   const isOne =
     kind === "adopt"
       ? isAdoption(entry)
-      : (kind !== "remove" && kind !== "readmit") ||
+      : !["remove", "readmit", "heal"].includes(kind) ||
         (areAll(entry["captures"], isCapture) && (entry["notes"] === undefined || areAll(entry["notes"], isNote)));
   return isOne ? (entry as unknown as JournalEntry) : undefined;
 }
@@ -37,15 +37,15 @@ function areAll(values: unknown, isOne: (value: unknown) => boolean): boolean {
 
 function isNote(note: unknown): boolean {
   if (!isFields(note)) return false;
-  const { url, date, id, mark } = note;
+  const { url, date, id, mark, place } = note;
   const areTexts = [url, date, id].every((value) => value === null || typeof value === "string");
-  return areTexts && typeof mark === "string" && /^[0-9a-f]{16}$/.test(mark);
+  const isPlaced = place === undefined || isPlace(place, "segment", "offset", "length");
+  return areTexts && isPlaced && typeof mark === "string" && /^[0-9a-f]{16}$/.test(mark);
 }
 
-function isPlace(place: unknown): boolean {
+function isPlace(place: unknown, ...fields: readonly string[]): boolean {
   if (!isFields(place)) return false;
-  const { segment, offset, length, before, after } = place;
-  return [segment, offset, length, before, after].every((value) => Number.isSafeInteger(value) && Number(value) >= 0);
+  return fields.every((field) => Number.isSafeInteger(place[field]) && Number(place[field]) >= 0);
 }
 
 function isCapture(capture: unknown): boolean {
@@ -60,7 +60,7 @@ function isCapture(capture: unknown): boolean {
     (mark === undefined || (isText(mark) && /^(?:[0-9a-f]{2}){8,16}$/.test(mark as string))) &&
     (timeMs === undefined || Number.isSafeInteger(timeMs)) &&
     (visit === undefined || isFields(visit)) &&
-    (capture["place"] === undefined || isPlace(capture["place"])) &&
+    (capture["place"] === undefined || isPlace(capture["place"], "segment", "offset", "length", "before", "after")) &&
     (capture["isLast"] !== true || sha256 !== null)
   );
 }

@@ -39,7 +39,7 @@ export interface RemovedCapture {
   readonly visit?: RemovedFacts | undefined;
   /** No capture has the payload any more. */
   readonly isLast?: boolean | undefined;
-  /** Where its record lay when it was removed: one that cannot be read any more cannot be recognised otherwise. */
+  /** Where its record lay: one that cannot be read any more cannot be recognised otherwise. */
   readonly place?: RemovedPlace | undefined;
 }
 
@@ -59,6 +59,8 @@ export interface RemovedNote {
   readonly id: string | null;
   /** What it is known by, in hex. */
   readonly mark: string;
+  /** Where it lay by itself. */
+  readonly place?: Pick<RemovedPlace, "segment" | "offset" | "length"> | undefined;
 }
 
 export interface RemoveEntry {
@@ -70,7 +72,7 @@ export interface RemoveEntry {
   /** The number of the last file that had been added by then; earlier versions did not tell. */
   readonly lastSource?: number | undefined;
   readonly captures: readonly RemovedCapture[];
-  /** Records that belonged to these captures, or to the same URL, and stood elsewhere; absent where there were none. */
+  /** Records that belonged to these captures, or to the same URL, wherever they stood; absent where there were none. */
   readonly notes?: readonly RemovedNote[] | undefined;
 }
 
@@ -82,7 +84,15 @@ export interface ReadmitEntry {
   readonly notes?: readonly RemovedNote[] | undefined;
 }
 
-export type JournalEntry = AdoptEntry | RemoveEntry | ReadmitEntry;
+/** Records that could not be read any more, and lie elsewhere now. What lies in the places that are told is dead. */
+export interface HealEntry {
+  readonly kind: "heal";
+  readonly time: string;
+  readonly captures: readonly RemovedCapture[];
+  readonly notes?: readonly RemovedNote[] | undefined;
+}
+
+export type JournalEntry = AdoptEntry | RemoveEntry | ReadmitEntry | HealEntry;
 
 /** The entries after the first `from`. HT_CORRUPT where a line of the journal is not what was written. */
 export function* readJournal(disk: Disk, path: string, from = 0): Generator<JournalEntry> {

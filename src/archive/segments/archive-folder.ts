@@ -9,7 +9,7 @@
  */
 import { join } from "node:path";
 import { ArchiveError, type Random, systemRandom } from "../../base/index.ts";
-import { createDurably, type Disk, removeTree } from "../../disk/index.ts";
+import { type Access, createDurably, type Disk, folderAccess, removeTree } from "../../disk/index.ts";
 import { timelineExists } from "../../temporal/index.ts";
 import type { JournalEnd } from "../catalogue/catalogue-view.ts";
 
@@ -96,15 +96,19 @@ export function archivePaths(folder: string): ArchivePaths {
   };
 }
 
+export interface NewArchiveOptions {
+  readonly segmentSizeBytes?: number | undefined;
+  readonly random?: Random | undefined;
+  /** Who may enter the folder at most, if it is not there yet; default: whoever the umask allows. */
+  readonly access?: Access | undefined;
+}
+
 /** Makes an archive where there is none. */
-export function createArchive(
-  disk: Disk,
-  folder: string,
-  options: { readonly segmentSizeBytes?: number | undefined; readonly random?: Random | undefined } = {},
-): void {
+export function createArchive(disk: Disk, folder: string, options: NewArchiveOptions = {}): void {
   const paths = archivePaths(folder);
+  const { segmentSizeBytes = SEGMENT_SIZE, random = systemRandom, access } = options;
+  disk.makeFolder(folder, access && folderAccess(access));
   disk.makeFolder(paths.segments);
-  const { segmentSizeBytes = SEGMENT_SIZE, random = systemRandom } = options;
   const id = `urn:uuid:${random.uuid()}`;
   const settings: ArchiveSettings = { id, segmentSizeBytes, journal: { entries: 0, checksum: "00000000" } };
   createDurably(disk, paths.settings, (output) => output.write(formatSettings({ format: FORMAT, ...settings })));

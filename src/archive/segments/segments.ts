@@ -1,7 +1,7 @@
 /** The segments of an archive: where they lie, one that is written to, and records of all of them read by their places. */
 import { join } from "node:path";
 import { ArchiveError, formatPlace, isDamage, type Warning } from "../../base/index.ts";
-import { createDurably, type Disk, type DiskFile, type FileStat } from "../../disk/index.ts";
+import { createDurably, type Disk, type FileStat, GrowingFile } from "../../disk/index.ts";
 import {
   arcId,
   damageOf,
@@ -17,10 +17,13 @@ import {
   type AsyncByteSource,
   type ByteSource,
   type Compression,
+  type HttpHead,
   laterRange,
   laterSource,
+  parseHttpHead,
   type RecordHead,
   RecordOpener,
+  type RecordOpening,
   rangeSource,
   unbracket,
   WarcReader,
@@ -193,6 +196,8 @@ export function readable<T>(read: () => T, onError: (error: ArchiveError) => voi
 const OPEN_MAX = 64;
 /** Compressed, the headers of most records take much less. */
 const OPENING_SIZE = 1 << 13;
+/** And so do those of most HTTP messages, uncompressed. */
+const HTTP_SIZE = 1 << 12;
 
 /** Where the record ends; anywhere, for one that shares its member with others. */
 function endOf({ offset, length }: RecordPlace): number {
@@ -288,10 +293,20 @@ export class RecordShelf implements Disposable {
 
   /** The header of a record, without the rest of it; absent where only reading the whole record tells it. */
   head(place: RecordPlace): RecordHead | undefined {
+    return this.openingOf(place, 0)?.head;
+  }
+
+  /** The HTTP header of a record that begins with one; absent as above. */
+  httpHead(place: RecordPlace): HttpHead | undefined {
+    const { start } = this.openingOf(place, HTTP_SIZE) ?? {};
+    return start && parseHttpHead(start, 0, start.length, false);
+  }
+
+  private openingOf(place: RecordPlace, blockSize: number): RecordOpening | undefined {
     const { source } = this.segment(place.segment, endOf(place));
     if (place.length === 0) return undefined;
     const count = source.read(this.opening.subarray(0, Math.min(place.length, OPENING_SIZE)), place.offset);
-    return this.opener.open(this.opening, 0, count, 0)?.head;
+    return this.opener.open(this.opening, 0, count, blockSize);
   }
 
   /** Where a record is read from without making others wait: its own bytes, or a file from a position on. */
@@ -385,75 +400,13 @@ export class RecordShelf implements Disposable {
   }
 }
 
-const BUFFER_SIZE = 1 << 20;
-
 /** The segment that is written to. Nothing of it counts before `sync`. */
-export class SegmentWriter implements Disposable {
+export class SegmentWriter extends GrowingFile {
   readonly number: number;
-  private readonly file: DiskFile;
-  private readonly buffer = Buffer.allocUnsafeSlow(BUFFER_SIZE);
-  private buffered = 0;
-  private flushed: number;
-  /** Nothing was written since the last sync. */
-  private isSynced = true;
 
   constructor(disk: Disk, folder: string, number: number) {
-    const path = segmentPath(folder, number);
+    super(disk, segmentPath(folder, number));
     this.number = number;
-    const isNew = disk.stat(path) === undefined;
-    this.file = disk.open(path, isNew ? "create" : "update");
-    if (isNew) disk.syncFolder(folder);
-    this.flushed = this.file.size();
-  }
-
-  get end(): number {
-    return this.flushed + this.buffered;
-  }
-
-  /** Up to here what was written can be read. */
-  get flushedEnd(): number {
-    return this.flushed;
-  }
-
-  write(bytes: Uint8Array): void {
-    if (this.buffered + bytes.length > BUFFER_SIZE) this.flush();
-    this.isSynced = false;
-    if (bytes.length >= BUFFER_SIZE) {
-      this.file.write(bytes, this.flushed);
-      this.flushed += bytes.length;
-      return;
-    }
-    this.buffer.set(bytes, this.buffered);
-    this.buffered += bytes.length;
-  }
-
-  /** What was written can be read when this returns. */
-  flush(): void {
-    if (this.buffered === 0) return;
-    this.file.write(this.buffer.subarray(0, this.buffered), this.flushed);
-    this.flushed += this.buffered;
-    this.buffered = 0;
-  }
-
-  /** What was written is durable when this returns. */
-  sync(): void {
-    if (this.isSynced) return;
-    this.flush();
-    this.file.sync();
-    this.isSynced = true;
-  }
-
-  /** Takes back what was written behind this position. */
-  cut(end: number): void {
-    this.isSynced = false;
-    // A write that failed may have left some of its bytes.
-    this.flushed = Math.min(this.flushed, end);
-    this.buffered = end - this.flushed;
-    this.file.truncate(this.flushed);
-  }
-
-  [Symbol.dispose](): void {
-    this.file.close();
   }
 }
 
