@@ -7,7 +7,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  * processes, each group its own: nothing that one of them loads or sets changes what another of its group finds.
  */
 const COMMANDS = ["tests/cli/**/*.test.ts"];
-const ROOMS = ["src/{dedup,store,temporal,url,volumed}/**/*.test.ts"];
+const ROOMS = ["src/{dedup,markup,store,temporal,url,volumed}/**/*.test.ts"];
 /** All but those that load something of the kind, which `tests/nothing-loaded.ts` tells, read much, or set what is global. */
 const PLAIN = [
   "src/archive/*/!(adopt|archive.model|segment-turn).test.ts",

@@ -8,6 +8,8 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(quick: boolean): Prom
   store: () => import("./store.ts"),
   temporal: () => import("./temporal.ts"),
   archive: () => import("./archive.ts"),
+  crawl: () => import("./crawl.ts"),
+  "serve-cdx": () => import("./serve-cdx.ts"),
 };
 
 const args = process.argv.slice(2);

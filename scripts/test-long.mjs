@@ -8,7 +8,7 @@ install();
 await runRows(BUILD);
 const only = process.argv.slice(2);
 const { HOLOTYPE_LONG_RUNS: runs = "2000" } = process.env;
-const files = only.length > 0 ? only : ["property", "model", "tests/crash", "tests/long"];
+const files = only.length > 0 ? only : ["property", "model", "tests/crash", "tests/long", "tests/interop/nothing-lost"];
 const env = { ...process.env, HOLOTYPE_LONG_RUNS: runs };
 const result = spawnSync(process.execPath, [bin("vitest"), "run", ...files, "--testTimeout=7200000"], {
   cwd: root,

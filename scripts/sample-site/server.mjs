@@ -11,6 +11,15 @@ import { MISSING_PATH, resourcesOf, STATES } from "./site.mjs";
 
 const CHUNK_SIZE = 1024;
 
+const VALIDATORS = new Set(["ETag", "Last-Modified"]);
+
+/** Whether the client has this version already: by its ETag, or else by its date. */
+function isUnchanged({ "if-none-match": tag, "if-modified-since": date }, headers) {
+  if (tag !== undefined) return tag === headers.get("ETag");
+  const modified = headers.get("Last-Modified");
+  return date !== undefined && modified !== undefined && Date.parse(modified) <= Date.parse(date);
+}
+
 /** Resolves to the port and a function that stops the server. */
 export async function serveState(state, port = 0) {
   const resources = new Map(resourcesOf(state).map((resource) => [resource.path, resource]));
@@ -19,6 +28,11 @@ export async function serveState(state, port = 0) {
     response.sendDate = false;
     response.removeHeader("Connection");
     response.removeHeader("Keep-Alive");
+    if (found.status === 200 && isUnchanged(request.headers, new Map(found.headers))) {
+      response.writeHead(304, found.headers.filter(([name]) => VALIDATORS.has(name)).flat());
+      response.end();
+      return;
+    }
     response.writeHead(found.status, found.headers.flat());
     if (request.method === "HEAD") {
       response.end();

@@ -2,8 +2,16 @@ import { join, resolve, sep } from "node:path";
 import { type AddReport, type AdoptReport, ArchiveWriter } from "../archive/index.ts";
 import { ArchiveError, type ErrorCode, isDamage, type Warning } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
-import { nodeDisk, readStandardInput, type ScratchFolder, scratchFolder, writeStandardOutput } from "../disk/index.ts";
-import { type Input, type SkippedInput, STANDARD_INPUT, usefulThreads } from "../pipeline/index.ts";
+import {
+  type Access,
+  entryAccess,
+  nodeDisk,
+  readStandardInput,
+  type ScratchFolder,
+  scratchFolder,
+  writeStandardOutput,
+} from "../disk/index.ts";
+import { accessOf, type Input, type SkippedInput, STANDARD_INPUT, usefulThreads } from "../pipeline/index.ts";
 import { ARCHIVE_OPTION, archiveFolder } from "./archive-option.ts";
 import { type Arguments, type Command, type OptionSpecs, parseCount, requireFiles } from "./command.ts";
 import { POLICY_OPTIONS, parsePolicy } from "./dedup.ts";
@@ -12,6 +20,8 @@ import { takeInputs } from "./survey-run.ts";
 import { formatCount, formatNumber, formatSize, ProgressLine, say, tellSkipped, WarningTeller } from "./talk.ts";
 
 const THREADS_MAX = 256;
+/** Permission to read, of the group and of all others. */
+const SHARED_READ = 0o044;
 
 const ADD_POLICY_OPTIONS: OptionSpecs = {
   ...POLICY_OPTIONS,
@@ -61,7 +71,13 @@ they were moved, adopt them in their new place: what has the same name, size and
       onSkip: talk.skip,
       onProgress: talk.progress,
     };
-    await using writer = ArchiveWriter.open(nodeDisk, folder, { create: true, onWarning: talk.warn });
+    const access = accessOf(
+      nodeDisk,
+      inputs.filter((input) => !spool.holds(input)),
+    );
+    await using writer = ArchiveWriter.open(nodeDisk, folder, { create: true, access, onWarning: talk.warn });
+    if (access !== undefined && mayBeEnteredByOthers(folder, access))
+      say(`note: more people may read ${folder} than what is added to it (see docs/operating/archive.md)`);
     const report = adopt
       ? await writer.adopt(inputs, options)
       : await writer.add(inputs, { ...options, policy, readmit: args.flag("readmit"), trustOriginals });
@@ -90,6 +106,7 @@ const LOST_OR_GUESSED = new Set<ErrorCode>([
   "HT_RECORD_HEADER_SIZE",
   "HT_RECORD_LENGTH",
   "HT_RECORD_TRUNCATED",
+  "HT_WACZ_MISSING",
   "HT_ZIP_CHECKSUM",
   "HT_ZIP_DATA",
   "HT_ZSTD_CHECKSUM",
@@ -120,7 +137,8 @@ class AddTalk implements Disposable {
   };
 
   readonly warn = (warning: Warning): void => {
-    if (!isDamage(warning)) return;
+    // Of all notes this one says that something may not be as its maker left it.
+    if (!isDamage(warning) && warning.code !== "HT_WACZ_HASH") return;
     if (LOST_OR_GUESSED.has(warning.code)) this.damage++;
     this.line.clear();
     this.warnings.tell(warning);
@@ -144,6 +162,15 @@ function leaveOutArchive(folder: string, inputs: readonly Input[]): Input[] {
   return others;
 }
 
+/** Whether people who may not read the inputs may enter the archive's folder. */
+function mayBeEnteredByOthers(folder: string, { permissions, group }: Access): boolean {
+  const entrance = nodeDisk.stat(folder);
+  if (entrance === undefined) return false;
+  // A group of which nothing is known may do no more than everybody.
+  const allowed = entrance.group === group ? permissions : (permissions & 0o007) * 0o11;
+  return (entryAccess(entrance).permissions & SHARED_READ & ~allowed) !== 0;
+}
+
 /** Records are read twice, so what comes by standard input is put into a file first. */
 class Spool implements Disposable {
   private scratch: ScratchFolder | undefined;
@@ -161,6 +188,11 @@ class Spool implements Disposable {
         name: input.name.replace(path, "standard input"),
       }));
     });
+  }
+
+  /** Whether the input came by standard input: nobody knows who may read that. */
+  holds({ path }: Input): boolean {
+    return this.scratch !== undefined && resolve(path).startsWith(resolve(this.scratch.path) + sep);
   }
 
   private fill(): string {

@@ -1,4 +1,4 @@
-import { type Archive, type Capture, type Moment, OpenedCapture } from "../archive/index.ts";
+import { type Archive, type Capture, captureJson, lifespanJson, type Moment, OpenedCapture } from "../archive/index.ts";
 import { ArchiveError, formatIso } from "../base/index.ts";
 import {
   type ByteSink,
@@ -11,7 +11,7 @@ import {
 import { type ContentCoding, decodeContent, loadZstd, parseContentCodings } from "../warc/index.ts";
 import { ARCHIVE_OPTION, openToAsk, parseAsOf, parseSince, requireWords } from "./archive-option.ts";
 import type { Command } from "./command.ts";
-import { captureJson, formatCapture, formatEnd, lifespanJson } from "./lifespan-text.ts";
+import { formatCapture, formatEnd } from "./lifespan-text.ts";
 import { formatNumber, printText } from "./talk.ts";
 
 export const at: Command = {
@@ -64,7 +64,7 @@ of that year.`,
       return exit;
     }
     if (output !== undefined) {
-      using file = DurableOutput.begin(nodeDisk, output);
+      using file = DurableOutput.begin(nodeDisk, output, { access: archive.access });
       await answer.writeTo(file, decode);
       file.commit();
     }

@@ -1,8 +1,7 @@
-import type { Change } from "../archive/index.ts";
+import { type Change, lifespanJson } from "../archive/index.ts";
 import { ArchiveError, formatIso } from "../base/index.ts";
 import { ARCHIVE_OPTION, openToAsk, parseAsOf, parseScope, requireWords, SCOPE_OPTIONS } from "./archive-option.ts";
 import { type Command, parseCount } from "./command.ts";
-import { lifespanJson } from "./lifespan-text.ts";
 import { LineOutput } from "./manifest-text.ts";
 
 export const changes: Command = {

@@ -22,7 +22,8 @@ export const check: Command = {
   usage: "FILE…",
   details: `Verifies each block digest and each payload digest; the latter may have been taken of the body as transferred
 (chunks joined, as the standard has it) or as stored (as many tools have it), and it is said which held. A revisit whose
-original is not in the set is told, but is no damage. Of a WACZ, each entry is compared with its CRC-32, and all of them
+original is not in the set is told, but is no damage. The payload digest of a segmented record covers several records
+and is not verified; that is told, too. Of a WACZ, each entry is compared with its CRC-32, and all of them
 with datapackage.json: a file that is not there is damage, another hash a note.`,
   options: { ...THREADS_OPTION, notes: { type: "boolean", help: "tell tolerated oddities too" } },
   exits: "3 some inputs were skipped · 4 damage was found",
@@ -141,6 +142,7 @@ const VERDICTS: Readonly<Record<string, string>> = {
   stored: "held as stored",
   mismatch: "wrong",
   unknown: "of unknown form",
+  segmented: "of segmented records, not verified",
 };
 
 function count(counts: Record<string, number>, key: string): void {

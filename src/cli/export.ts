@@ -157,6 +157,8 @@ class ExportTalk implements Disposable {
   }
 }
 
+const ODD_PLACE = "in a WARC file of their own (.odd)";
+
 /** Nothing where there is nothing to count. */
 function rowOf(name: string, counts: Readonly<Record<string, number>>, what = ""): [string, string][] {
   const told = Object.entries(counts).map(([type, count]) => `${formatNumber(count)} ${type}`);
@@ -180,6 +182,9 @@ function format(report: ExportReport, isDry: boolean): string {
       ...(left > 0 ? { skipped: left } : {}),
     }),
     ...rowOf("left out", report.unselected, "of no capture (--all exports them)"),
+    ...(report.odd > 0
+      ? [["odd", `${formatNumber(report.odd)} that other readers stop at, ${ODD_PLACE}`] as [string, string]]
+      : []),
     ["size", `${formatSize(bytes)} of WARC`],
     ...(pages > 0 ? [["pages", formatNumber(pages)] as [string, string]] : []),
     ...files.map((file, i): [string, string] => [i === 0 ? "written" : "", file]),

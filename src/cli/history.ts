@@ -1,8 +1,8 @@
-import type { Archive } from "../archive/index.ts";
+import { type Archive, captureJson, lifespanJson } from "../archive/index.ts";
 import { ArchiveError } from "../base/index.ts";
 import { ARCHIVE_OPTION, openToAsk, parseAsOf, parseSince, requireWords } from "./archive-option.ts";
 import type { Command } from "./command.ts";
-import { captureJson, formatCapture, formatLifespan, lifespanJson } from "./lifespan-text.ts";
+import { formatCapture, formatLifespan } from "./lifespan-text.ts";
 import { LineOutput } from "./manifest-text.ts";
 
 export const history: Command = {

@@ -47,3 +47,10 @@ export class Interruption implements Disposable {
     for (const signal of SIGNALS) process.off(signal, this.stop);
   }
 }
+
+/** For servers: resolves with the first signal. A second one ends the process at once. */
+export function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of SIGNALS) process.once(signal, () => resolve());
+  });
+}

@@ -1,7 +1,8 @@
+import { captureJson } from "../archive/index.ts";
 import { ArchiveError, formatIso } from "../base/index.ts";
 import { ARCHIVE_OPTION, openToAsk, parseAsOf, requireWords } from "./archive-option.ts";
 import type { Command } from "./command.ts";
-import { captureJson, formatCapture } from "./lifespan-text.ts";
+import { formatCapture } from "./lifespan-text.ts";
 import { LineOutput } from "./manifest-text.ts";
 
 export const same: Command = {

@@ -1,4 +1,4 @@
-import { type Archive, archiveKey, type Lifespan, type Scope } from "../archive/index.ts";
+import { type Archive, archiveKey, type Lifespan, lifespanJson, type Scope } from "../archive/index.ts";
 import { ArchiveError } from "../base/index.ts";
 import { mimeMatcher } from "../dedup/index.ts";
 import {
@@ -11,7 +11,7 @@ import {
   SCOPE_OPTIONS,
 } from "./archive-option.ts";
 import { type Arguments, type Command, parseCount } from "./command.ts";
-import { formatLifespan, lifespanJson } from "./lifespan-text.ts";
+import { formatLifespan } from "./lifespan-text.ts";
 import { LineOutput } from "./manifest-text.ts";
 
 const NEAR_DEFAULT = "10";

@@ -1,9 +1,9 @@
 import { ArchiveError } from "../base/index.ts";
-import { type ByteSink, DurableOutput, nodeDisk, writeStandardOutput } from "../disk/index.ts";
-import { formatContentKey, type RetrievedContent } from "../store/index.ts";
+import { type Access, type ByteSink, DurableOutput, nodeDisk, writeStandardOutput } from "../disk/index.ts";
+import { contentAccess, formatContentKey, type RetrievedContent } from "../store/index.ts";
 import type { Command } from "./command.ts";
 import { Interruption } from "./interruption.ts";
-import { INSTANCE_OPTION, openTarget, requireKeys } from "./store-option.ts";
+import { INSTANCE_OPTION, instancePath, openTarget, requireKeys } from "./store-option.ts";
 
 export const storeGet: Command = {
   name: "store get",
@@ -27,21 +27,24 @@ right and durable; without, a content too large to be held is printed before its
   async run(args) {
     const [key, ...more] = requireKeys(storeGet, args);
     if (more.length > 0) throw new ArchiveError("HT_USAGE", "one key at a time");
-    await using instance = await openTarget(storeGet, args);
+    await using instance = await openTarget(storeGet, args, { reading: true });
     const retrieved = await instance.retrieve(key!);
     if (retrieved === undefined) {
       throw new ArchiveError("HT_NOT_FOUND", `${formatContentKey(key!)}: there is no such content`);
     }
     const path = args.text("output");
-    if (path !== undefined && path !== "-") return await writeFile(path, retrieved);
+    if (path !== undefined && path !== "-") {
+      const access = contentAccess(nodeDisk, instancePath(storeGet, args), key!.signature);
+      return await writeFile(path, retrieved, access);
+    }
     await copy(retrieved, { write: writeStandardOutput });
     return 0;
   },
 };
 
-async function writeFile(path: string, retrieved: RetrievedContent): Promise<number> {
+async function writeFile(path: string, retrieved: RetrievedContent, access: Access | undefined): Promise<number> {
   using interruption = new Interruption("stopped; nothing was written");
-  using output = DurableOutput.begin(nodeDisk, path);
+  using output = DurableOutput.begin(nodeDisk, path, { access });
   await copy(retrieved, output, interruption.signal);
   if (interruption.isStopped) return 130;
   output.commit();

@@ -21,7 +21,12 @@ passed over with a warning; replicas are not listed.`,
   ],
   async run(args) {
     let unanswered = 0;
-    await using instance = await openTarget(storeList, args, { onWarning: () => unanswered++ });
+    await using instance = await openTarget(storeList, args, {
+      reading: true,
+      onWarning: ({ code }) => {
+        if (code !== "HT_READ_ONLY") unanswered++;
+      },
+    });
     const named = args.text("volume");
     const after = args.text("after");
     const options = {

@@ -34,7 +34,7 @@ function tellInstanceWarning(warning: InstanceWarning, json: boolean): void {
 export async function openTarget(
   command: Command,
   args: Arguments,
-  options: Pick<OpenInstanceOptions, "create" | "onWarning"> = {},
+  options: Pick<OpenInstanceOptions, "create" | "reading" | "onWarning"> = {},
 ): Promise<Instance> {
   const json = args.flag("json");
   const path = instancePath(command, args);

@@ -15,7 +15,7 @@ export const storeStat: Command = {
   ],
   async run(args) {
     const keys = requireKeys(storeStat, args);
-    await using instance = await openTarget(storeStat, args);
+    await using instance = await openTarget(storeStat, args, { reading: true });
     for (const key of keys) {
       const info = await instance.stat(key);
       if (info === undefined) {

@@ -14,7 +14,7 @@ export const storeVolumes: Command = {
     "holotype store put --instance /tmp/store samples/*.warc.gz > /tmp/keys && holotype store volumes --instance /tmp/store",
   ],
   async run(args) {
-    await using instance = await openTarget(storeVolumes, args);
+    await using instance = await openTarget(storeVolumes, args, { reading: true });
     const reports = await instance.volumes();
     if (args.flag("json")) for (const report of reports) writeStandardOutput(formatJson(report));
     else writeStandardOutput(formatTable(reports));

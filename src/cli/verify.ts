@@ -98,7 +98,7 @@ function formatResult(result: VerifyResult): string {
     ["files", `${formatCount(result.files, "file")}, ${formatSize(result.bytes)}`],
     ["records", formatNumber(result.records)],
     ["originals", `${formatCount(result.originals, "record")} with a payload`],
-    ["revisits", `${formatNumber(result.revisits)}, of these ${formatNumber(written)} written by Holotype`],
+    ["revisits", `${formatNumber(result.revisits)}, of these ${formatNumber(written)} made by dedup`],
   ];
   if (written > 0) rows.push(["restorable", `${formatNumber(result.restorable)} of ${formatNumber(written)} proven`]);
   if (against !== undefined) {

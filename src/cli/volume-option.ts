@@ -39,13 +39,20 @@ export function codecModules(args: Arguments): CodecModule[] {
   });
 }
 
-/** Opens the volume; what is tolerated is told. With threads, large contents are verified and compared there. */
-export async function openFolder(folder: string, args: Arguments, threads?: ContentThreads): Promise<LocalVolume> {
+interface FolderOptions {
+  /** Large contents are verified and compared there. */
+  readonly threads?: ContentThreads | undefined;
+  readonly reading?: boolean;
+}
+
+/** Opens the volume; what is tolerated is told. */
+export async function openFolder(folder: string, args: Arguments, options: FolderOptions = {}): Promise<LocalVolume> {
+  const { threads, reading = false } = options;
   const codecs = await Codecs.load();
   for (const { name, module } of codecModules(args)) codecs.register(await loadCodec(name, module));
   if (threads !== undefined) codecs.useThreads(threads);
   const json = args.flag("json");
-  return await openVolume(nodeDisk, folder, { codecs, onWarning: (warning) => tellWarning(warning, json) });
+  return await openVolume(nodeDisk, folder, { codecs, reading, onWarning: (warning) => tellWarning(warning, json) });
 }
 
 /** Holds a volume without opening it, and says what it is. */

@@ -9,6 +9,7 @@ import {
   type VolumeServer,
 } from "../volumed/index.ts";
 import { type Arguments, type Command, parseCount } from "./command.ts";
+import { stopSignal } from "./interruption.ts";
 import { CREATE_OPTIONS, createFrom } from "./volume-create.ts";
 import { CODEC_OPTION, codecModules, openFolder, parseSizeOption, requireFolder } from "./volume-option.ts";
 import { readText, readToken } from "./volume-remote.ts";
@@ -72,7 +73,7 @@ ends. Its log goes to standard error, one JSON object a line. On an address that
     const token = readToken(args);
     if (args.flag("create") && !isVolume(nodeDisk, folder)) createFrom(folder, args);
     await using threads = new ContentThreads(codecModules(args));
-    const volume = await openFolder(folder, args, threads);
+    const volume = await openFolder(folder, args, { threads });
     const server = await start(volume, args, token, tls);
     const { id, layout, signature } = await volume.describe();
     writeStandardOutput(
@@ -113,14 +114,6 @@ function printLog(entry: LogEntry): void {
   } catch {
     // Nobody reads the log any more; that is no reason to stop serving.
   }
-}
-
-/** Resolves with the first signal that asks us to end. A second one ends the process at once. */
-function stopSignal(): Promise<void> {
-  return new Promise((resolve) => {
-    process.once("SIGTERM", () => resolve());
-    process.once("SIGINT", () => resolve());
-  });
 }
 
 function readTls(args: Arguments): { readonly cert: string; readonly key: string } | undefined {

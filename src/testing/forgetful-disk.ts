@@ -98,9 +98,17 @@ export class ForgetfulDisk implements Disk {
     if (node === undefined) return undefined;
     const identity = `forgetful:${node.id}`;
     const rest = { identity, group: 0, isOwn: true };
-    if (node.kind === "folder") return { sizeBytes: 0, kind: "folder", modifiedMs: 0, permissions: 0o755, ...rest };
+    if (node.kind === "folder")
+      return { sizeBytes: 0, kind: "folder", modifiedMs: 0, changed: "0", permissions: 0o755, ...rest };
     const { content, modifiedMs, permissions } = node;
-    return { sizeBytes: content.now.length, kind: "file", modifiedMs, permissions, ...rest };
+    return {
+      sizeBytes: content.now.length,
+      kind: "file",
+      modifiedMs,
+      changed: String(modifiedMs),
+      permissions,
+      ...rest,
+    };
   }
 
   /** It has no links. */

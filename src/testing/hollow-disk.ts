@@ -109,7 +109,7 @@ export class HollowDisk implements Disk {
 
   stat(path: string): FileStat | undefined {
     const there = this.files.get(path);
-    const rest = { modifiedMs: 0, permissions: 0o644, isOwn: true };
+    const rest = { changed: "0", modifiedMs: 0, permissions: 0o644, isOwn: true };
     if (there !== undefined) return { sizeBytes: there.size, kind: "file", identity: `hollow:${there.id}`, ...rest };
     return this.folders.has(path) ? { sizeBytes: 0, kind: "folder", identity: path, ...rest } : undefined;
   }

@@ -82,7 +82,7 @@ describe("check on a capture in segments", () => {
     ["plain", `HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\n${body}`, 200],
     ["chunked", `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${chunked}`, 200],
     ["cut inside its HTTP header", `HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\n${body}`, 25],
-  ])("finds a valid one sound: %s", (name, message, cut) => {
+  ])("finds a valid one sound, and says that its payload digest was not verified: %s", (name, message, cut) => {
     const uri = "http://a.example/";
     const type = "application/http; msgtype=response";
     const claim: [string, string] = ["WARC-Payload-Digest", formatDigest(digestOf("sha1", Buffer.from(body)))];
@@ -94,8 +94,11 @@ describe("check on a capture in segments", () => {
       ["WARC-Segment-Total-Length", String(message.length)],
     ]);
     const path = put(folder, `segments ${name}.warc.gz`, warcFile([first, last]));
-    const { exit, findings } = check("--notes", path);
-    expect({ exit, findings }).toEqual({ exit: 0, findings: [] });
+    const { exit, findings, reports } = check("--notes", path);
+    expect(exit).toBe(0);
+    expect(findings).toMatchObject([{ code: "HT_DIGEST_SEGMENTED", offset: 0 }]);
+    expect(reports).toMatchObject([{ payloadDigests: { segmented: 1 }, damage: 0 }]);
+    expect(holotype(["check", path]).out).toContain("sound; payload digests: 1 of segmented records, not verified");
   });
 });
 

@@ -49,6 +49,7 @@ describe("holotype --help", () => {
     const stages = ["manifest", "resolve", "plan", "split", "merge", "rewrite"];
     const archive = ["add", "at", "history", "slice", "changes", "same", "stats"];
     const care = ["remove", "compact", "doctor", "rebuild", "export"];
+    const digests = ["build", "lookup", "info", "merge", "export", "check", "report"].map((word) => `digests ${word}`);
     const volume = ["create", "serve", "check", "compact", "rebuild", "state"].map((word) => `volume ${word}`);
     const words = ["put", "get", "stat", "delete", "list", "volumes", "migrate", "repair", "bench"];
     const store = words.map((word) => `store ${word}`);
@@ -59,6 +60,9 @@ describe("holotype --help", () => {
       ...stages,
       ...archive,
       ...care,
+      "fetch",
+      "serve",
+      ...digests,
       ...store,
       ...volume,
       ...timeline,
@@ -102,9 +106,9 @@ describe("holotype --help", () => {
   });
 });
 
-/** A URL, a time; a volume, a store, a key; archive files, or manifests for the stages; what must come before stands before. */
+/** A URL, a time; a digest index or what one is built from; a volume, a store, a key; archive files, or manifests for the stages; what must come before stands before. */
 const USAGE =
-  /(?:\[URL|URL|TIME|\[--(?:by|dead|scrub|archive)|DIR|FILE|KEY|FROM TO|--instance PATH|\[MANIFEST|N \[MANIFEST|--plan PLAN FILE)/;
+  /(?:\[URL|URL|TIME|INPUT|INDEX|\[--(?:by|dead|scrub|archive)|DIR|FILE|KEY|FROM TO|--instance PATH|\[MANIFEST|N \[MANIFEST|--plan PLAN FILE)/;
 /** What a stage may tell beside its lines: counts. */
 const TALK = /^(?:[\d,]+ [a-z][^\n]*\n)*$/;
 
@@ -136,8 +140,8 @@ describe("every example", () => {
   chmodSync(put(bin, "holotype", `#!/bin/sh\nexec "${process.execPath}" "${MAIN}" "$@"\n`), 0o755);
   const path = `${bin}:${process.env["PATH"]}`;
 
-  // A server goes on until it is told to end: tests/cli/volume.test.ts does.
-  const ending = COMMANDS.filter((command) => command !== "volume serve");
+  // A server goes on until it is told to end, and to fetch takes one: tests/cli/volume, serve and fetch.test.ts do both.
+  const ending = COMMANDS.filter((command) => command !== "fetch" && !/\bserve$/.test(command));
 
   /** What the first line of an example leaves behind, for others that begin with it: it is run once. */
   const beginnings = new Map<string, string>();

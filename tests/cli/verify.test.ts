@@ -48,7 +48,7 @@ describe("verify on the deduplicated samples", () => {
     expect({ exit, err }).toEqual({ exit: 0, err: "" });
     expect(out).toMatch(/^files {7}4 files, /);
     expect(out).toMatch(/^records {5}262$/m);
-    expect(out).toMatch(/^revisits {4}(\d+), of these \1 written by Holotype$/m);
+    expect(out).toMatch(/^revisits {4}(\d+), of these \1 made by dedup$/m);
     expect(out).toMatch(/^restorable {2}(\d+) of \1 proven$/m);
     expect(out).toMatch(/^against {5}4 files compared, 4 equal but for what was replaced$/m);
     expect(out).toMatch(/^verdict {5}all holds; nothing is lost, nothing is added$/m);

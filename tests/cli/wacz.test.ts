@@ -139,3 +139,27 @@ describe("a WACZ", () => {
     expect(check(path).exit).toBe(4);
   });
 });
+
+describe("a WACZ that is added", () => {
+  const add = (path: string, ...args: string[]) =>
+    holotype(["add", path, "--archive", join(folder, `archive-${++count}`), ...args]);
+
+  it.each([[], ["--adopt"]])("lacks a file that datapackage.json lists: the rest is taken, exit 3 %s", (...args) => {
+    const path = makeWacz({ resources: [...listed, { path: "archive/gone.warc.gz" }] });
+    const { exit, out, err } = add(path, ...args);
+    expect(exit).toBe(3);
+    expect(err).toContain("HT_WACZ_MISSING archive/gone.warc.gz");
+    expect(out).toMatch(/captures +3 new/);
+  });
+
+  it("has another hash: that is a note", () => {
+    const wrong = listed.map((each, i) => (i === 0 ? { ...each, hash: `sha256:${"0".repeat(64)}` } : each));
+    const { exit, err } = add(makeWacz({ resources: wrong }));
+    expect(exit).toBe(0);
+    expect(err).toContain("HT_WACZ_HASH archive/a.warc.gz");
+  });
+
+  it("is as it says: nothing is told", () => {
+    expect(add(makeWacz())).toMatchObject({ exit: 0, err: "" });
+  });
+});

@@ -1,19 +1,17 @@
 /** `dedup --in-place` as a real process, killed at chosen calls on the disk, and run again. */
-import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { digestOf } from "../../src/base/index.ts";
 import { createDice } from "../../src/testing/dice.ts";
 import { bufferSource, payloadOf, WarcReader } from "../../src/warc/index.ts";
 import { record, response, warcFile } from "../cli/archives.ts";
-import { MAIN, put, temporaryFolder } from "../cli/holotype.ts";
+import { put, temporaryFolder } from "../cli/holotype.ts";
+import { countCalls, runAtCall, spreadCalls } from "./run-at-call.ts";
 
 const { HOLOTYPE_LONG_RUNS: long } = process.env;
 /** In the suite a few, spread over the whole run; in the long form as many as were asked for once, and more. */
 const KILLS = long === undefined ? 10 : 100;
-const PRELOAD = pathToFileURL(fileURLToPath(new URL("kill-at-call.mjs", import.meta.url))).href;
 
 /** Captures with requests and metadata, half of them duplicates. */
 function makeInputs(folder: string, compression: "gzip" | "none"): void {
@@ -33,11 +31,7 @@ function makeInputs(folder: string, compression: "gzip" | "none"): void {
   }
 }
 
-function run(folder: string, env: Readonly<Record<string, string>> = {}) {
-  const args = ["--import", PRELOAD, MAIN, "dedup", folder, "--in-place", "--threads", "1"];
-  const { status, signal, stderr } = spawnSync(process.execPath, args, { env: { ...process.env, ...env } });
-  return { exit: status, signal, err: stderr.toString() };
-}
+const dedup = (folder: string) => ["dedup", folder, "--in-place", "--threads", "1"];
 
 function filesIn(folder: string): Record<string, Buffer> {
   const names = readdirSync(folder).filter((name) => /^\d\.warc/.test(name));
@@ -72,26 +66,23 @@ describe.each(["none", "gzip"] as const)("dedup --in-place of files with compres
       return folder;
     };
     const whole = fresh("whole");
-    const counted = join(work, `${compression}-count`);
     // The key of the user is there or not; both must do, but the number of calls should be the same.
-    run(fresh("first"));
-    expect(run(whole, { HOLOTYPE_CALL_COUNT: counted })).toMatchObject({ exit: 0 });
+    runAtCall(dedup(fresh("first")));
+    const calls = countCalls(dedup(whole), work);
     const after = filesIn(whole);
-    const calls = Number(readFileSync(counted, "utf8"));
     expect(calls).toBeGreaterThan(KILLS);
     expect(contentOf(after)).toEqual(contentOf(before));
     let killed = 0;
-    for (let i = 0; i < KILLS; i++) {
-      const call = 1 + Math.floor(((i + 0.5) * calls) / KILLS);
-      const folder = fresh(`killed-${i}`);
+    for (const call of spreadCalls(calls, KILLS)) {
+      const folder = fresh("killed");
       const about = `killed at call ${call} of ${calls}`;
-      if (run(folder, { HOLOTYPE_KILL_AT: String(call) }).signal === "SIGKILL") killed++;
+      if (runAtCall(dedup(folder), call).signal === "SIGKILL") killed++;
       const found = filesIn(folder);
       for (const [name, bytes] of Object.entries(found)) {
         expect(bytes.equals(before[name]!) || bytes.equals(after[name]!), `${about}: ${name}`).toBe(true);
       }
       expect(contentOf(found), about).toEqual(contentOf(before));
-      const again = run(folder);
+      const again = runAtCall(dedup(folder));
       expect(again.exit, `${about}: ${again.err}`).toBe(0);
       for (const [name, bytes] of Object.entries(filesIn(folder))) {
         expect(bytes.equals(after[name]!), `${about}, and again: ${name}`).toBe(true);

@@ -1,0 +1,113 @@
+import { ArchiveError } from "../base/index.ts";
+import { type BuildResult, buildIndex, type Fault, type IntakeProgress, isDigestIndex } from "../digests/index.ts";
+import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
+import type { SkippedInput } from "../pipeline/index.ts";
+import { type Arguments, type Command, requireFiles } from "./command.ts";
+import { settingsOf, sourcesOf } from "./digests-option.ts";
+import { Interruption } from "./interruption.ts";
+import { formatCount, formatSize, ProgressLine, say, tellSkipped } from "./talk.ts";
+
+const FLAWS_SHOWN_MAX = 20;
+
+export const digestsBuild: Command = {
+  name: "digests build",
+  purpose: "Build a digest index of what earlier crawls have captured, or add to one.",
+  usage: "INPUT… -o INDEX",
+  details: `INPUT is a crawl.log of Heritrix or warcprox, CDX, CDXJ, a WARC, ARC or WACZ file, a folder of such archive files, an
+archive of ours, or - for standard input. Logs and indexes may be gzipped; what a file is, its first bytes tell. Lines
+that cannot be read are named, and the rest is read. A crawler that knows the index need not store again what is in it.
+What a line tells of an original is carried on: a duplicate of a duplicate leads to the first one. The index is as it
+was before until all is on disk; interrupted work can be started again.`,
+  options: {
+    output: { type: "string", short: "o", value: "INDEX", help: "the folder of the index" },
+    add: { type: "boolean", help: "add to the index if it is there" },
+    index: { type: "string", value: "BY", help: "what it can be asked by: url, digest or both (default: both)" },
+    equivalent: { type: "boolean", help: "it can be asked by equivalent URL too (without www. and parameters)" },
+    etag: { type: "boolean", help: "include ETag and Last-Modified, which only archive files tell" },
+    origin: { type: "string", value: "TEXT", help: "where these captures lie, in your words; kept with each" },
+    mime: { type: "string", value: "PATTERN", multiple: true, help: "only these media types, such as image/*" },
+    "not-mime": { type: "string", value: "PATTERN", multiple: true, help: "not these" },
+    "mime-regex": { type: "string", value: "RE", multiple: true, help: "only types that all of RE matches" },
+    "not-mime-regex": { type: "string", value: "RE", multiple: true, help: "not these, such as '^text/.*'" },
+  },
+  exits: "3 some lines or inputs could not be read · 21 another writer is there · 24 no space",
+  examples: ["holotype digests build samples -o /tmp/d --equivalent --etag"],
+  run,
+};
+
+async function run(args: Arguments): Promise<number> {
+  const names = requireFiles(digestsBuild, args);
+  const folder = args.text("output");
+  if (folder === undefined) throw new ArchiveError("HT_USAGE", "no index given: -o INDEX says where it goes");
+  const json = args.flag("json");
+  // Told before the long work.
+  if (!args.flag("add") && isDigestIndex(nodeDisk, folder)) {
+    throw new ArchiveError("HT_EXISTS", `${folder}: there is a digest index already (see --add)`, { file: folder });
+  }
+  let skippedInputs = 0;
+  const line = new ProgressLine();
+  const onSkip = (skipped: SkippedInput) => {
+    line.clear();
+    skippedInputs++;
+    tellSkipped(skipped, json);
+  };
+  const sources = [...sourcesOf(names, onSkip)];
+  const bytesTotal = sources.reduce((sum, { size }) => sum + (size ?? 0), 0);
+  const faults = new FaultTeller(json, line);
+  using interruption = new Interruption("stopping; the index stays as it was");
+  if (sources.length === 0) return 3;
+  const result = await buildIndex(nodeDisk, folder, sources, {
+    settings: settingsOf(args),
+    isNew: !args.flag("add"),
+    origin: args.text("origin"),
+    mime: args.list("mime"),
+    notMime: args.list("not-mime"),
+    mimeRegex: args.list("mime-regex"),
+    notMimeRegex: args.list("not-mime-regex"),
+    onSkip,
+    onFault: (fault) => faults.tell(fault),
+    onProgress: ({ file, bytesDone, read }: IntakeProgress) =>
+      line.update({ file, bytesDone, bytesTotal, records: read }),
+    signal: interruption.signal,
+  });
+  line.clear();
+  tell(folder, result, json);
+  return skippedInputs > 0 || result.skipped.unreadable > 0 ? 3 : 0;
+}
+
+/** Tells faults: for people the first ones, for programs all. */
+class FaultTeller {
+  private readonly json: boolean;
+  private readonly line: ProgressLine;
+  private shown = 0;
+
+  constructor(json: boolean, line: ProgressLine) {
+    this.json = json;
+    this.line = line;
+  }
+
+  tell(fault: Fault): void {
+    this.shown++;
+    if (!this.json && this.shown > FLAWS_SHOWN_MAX + 1) return;
+    this.line.clear();
+    if (this.json) say(JSON.stringify({ fault }));
+    else if (this.shown > FLAWS_SHOWN_MAX) say("… and more; --json tells all");
+    else say(`${fault.file}${fault.line === undefined ? "" : `:${fault.line}`}: ${fault.message}`);
+  }
+}
+
+function tell(folder: string, result: BuildResult, json: boolean): void {
+  if (json) {
+    writeStandardOutput(`${JSON.stringify({ folder, ...result })}\n`);
+    return;
+  }
+  const { read, captures, entries, sizeBytes, skipped, runs } = result;
+  const left = Object.entries(skipped).filter(([, count]) => count > 0);
+  const reasons = left.map(([reason, count]) => `${reason} ${count.toLocaleString("en-US")}`).join(", ");
+  const lines = [
+    `${folder}: ${formatCount(entries, "entry", "entries")} of ${formatCount(captures, "capture")} in ${formatSize(sizeBytes)}`,
+    `${formatCount(read, "line or record", "lines and records")} read${reasons === "" ? "" : `; left out: ${reasons}`}`,
+    ...(runs > 1 ? [`the index has ${runs} runs now`] : []),
+  ];
+  writeStandardOutput(`${lines.join("\n")}\n`);
+}

@@ -1,0 +1,98 @@
+/** What the commands on digest indexes have in common: which index, what is chosen for one, and where captures come from. */
+import { Archive, archiveExists, type Capture } from "../archive/index.ts";
+import { ArchiveError, formatIso } from "../base/index.ts";
+import {
+  type CaptureSource,
+  type DigestEntry,
+  type IndexSettings,
+  InputSource,
+  isDigestIndex,
+  type SkipReason,
+} from "../digests/index.ts";
+import { nodeDisk } from "../disk/index.ts";
+import { findInputs, type SkippedInput } from "../pipeline/index.ts";
+import { type Arguments, type Command, parseChoice } from "./command.ts";
+
+/** The index that a command is about, and the words behind it. */
+export function requireIndex(command: Command, args: Arguments): [folder: string, ...rest: string[]] {
+  const [folder, ...rest] = args.positionals;
+  if (folder === undefined) throw new ArchiveError("HT_USAGE", `usage: holotype ${command.name} ${command.usage}`);
+  return [folder, ...rest];
+}
+
+/** Absent where nothing was chosen: then those of the index that is there, or the usual ones. */
+export function settingsOf(args: Arguments): IndexSettings | undefined {
+  const [index, equivalent, validators] = [args.text("index"), args.flag("equivalent"), args.flag("etag")];
+  if (index === undefined && !equivalent && !validators) return undefined;
+  const by = parseChoice("index", index ?? "both", ["url", "digest", "both"] as const);
+  return { url: by !== "digest", digest: by !== "url", equivalent, validators };
+}
+
+export function describeSettings({ url, digest, equivalent, validators }: IndexSettings): string {
+  const by = [url && "URL", digest && "digest", equivalent && "equivalent URL and digest"].filter(Boolean).join(", ");
+  return `asked by ${by}${validators ? "; with ETag and Last-Modified" : ""}`;
+}
+
+/** What the arguments stand for: archives of ours, and files of any kind. */
+export function* sourcesOf(
+  names: readonly string[],
+  onSkip: (skipped: SkippedInput) => void,
+): Generator<CaptureSource & { readonly size?: number | undefined }> {
+  for (const name of names) {
+    if (name !== "-" && isDigestIndex(nodeDisk, name)) {
+      const message = `${name}: a digest index; holotype digests merge puts indexes together`;
+      throw new ArchiveError("HT_USAGE", message, { file: name });
+    }
+    if (name !== "-" && archiveExists(nodeDisk, name)) yield new ArchiveSource(name);
+    else for (const input of findInputs(nodeDisk, [name], onSkip)) yield new SizedSource(input);
+  }
+}
+
+class SizedSource extends InputSource {
+  readonly size: number | undefined;
+
+  constructor(input: ConstructorParameters<typeof InputSource>[1]) {
+    super(nodeDisk, input);
+    this.size = input.size;
+  }
+}
+
+/** The captures of an archive of ours, from its catalogue: no record is read. */
+class ArchiveSource implements CaptureSource {
+  readonly name: string;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  async readInto(intake: Parameters<CaptureSource["readInto"]>[0]): Promise<void> {
+    intake.begin(this.name);
+    await using archive = await Archive.open(nodeDisk, this.name);
+    for await (const captures of archive.captures({})) {
+      for (const capture of captures) intake.take(entryOfCapture(capture));
+      await intake.breathe(0);
+    }
+  }
+}
+
+const UNFIT: ReadonlySet<string> = new Set(["pending", "cut-off", "segmented", "odd-date", "removed"]);
+const CONTENTS: ReadonlySet<string> = new Set(["state", "confirmation", "failed", "redirect-to-self"]);
+
+function entryOfCapture(capture: Capture): DigestEntry | SkipReason {
+  const { url: uri, timeMs, sha1, sha256, flags } = capture;
+  if (timeMs === undefined || uri === "") return "no-url";
+  if (sha1 === undefined || sha256 === undefined) return "no-digest";
+  if (flags.some((flag) => UNFIT.has(flag))) return "truncated";
+  if (!CONTENTS.has(capture.class) || capture.status === 304) return "status";
+  const isRevisit = capture.type === "revisit" || flags.includes("replaced");
+  return {
+    uri,
+    timeMs,
+    digests: [sha1, `sha256:${sha256}`],
+    payloadSize: capture.size,
+    status: capture.status,
+    mime: capture.mime,
+    original: isRevisit ? undefined : { uri, date: formatIso(timeMs), id: undefined },
+    place: isRevisit ? undefined : { file: capture.file, offset: capture.offset },
+  };
+}

@@ -1,0 +1,79 @@
+import { ArchiveError, systemClock, systemRandom } from "../base/index.ts";
+import { runFetchJob } from "../crawl/index.ts";
+import { DigestIndex, OriginalFiles } from "../digests/index.ts";
+import { nodeDisk } from "../disk/index.ts";
+import type { Command } from "./command.ts";
+import {
+  FETCH_OPTIONS,
+  identityOf,
+  openClient,
+  parseFetchSettings,
+  parseParallel,
+  parseSeconds,
+  takeUrls,
+} from "./fetch-options.ts";
+import { FetchTalk } from "./fetch-talk.ts";
+import { Interruption } from "./interruption.ts";
+import { parseSizeOption } from "./volume-option.ts";
+
+export const fetchCommand: Command = {
+  name: "fetch",
+  purpose: "Fetch URLs into WARC files, and spare what has not changed since earlier crawls.",
+  usage: "URL… [-i FILE] -o DIR [--digests INDEX… | --archive DIR]",
+  details: `Asks for each document on condition that it has changed since the crawl that --digests or --archive tells of. If
+the server says it has not (304), a revisit record is written and no body is sent. A body with the digest of a known
+capture becomes a revisit as well. DIR/digests is the index to compare the next crawl with.
+
+Run the same command again after an interruption, a crash or a full disk: URLs that are done are skipped.
+
+--by abort reads the header of each answer and stops there if it predicts no change. That is a prediction, not a
+capture: it appears in the log and the report only, unless --write-predicted is given. --audit fetches a share of the
+documents in full, which is the only way to see how often headers are wrong.`,
+  options: FETCH_OPTIONS,
+  exits: "3 some URLs failed; run it again to retry them · 21 another process uses DIR or the archive · 24 no space",
+  examples: [
+    "holotype fetch https://cabinet.example/ -o /tmp/first",
+    "holotype fetch https://cabinet.example/ -o /tmp/second --digests /tmp/first/digests --originals /tmp/first",
+  ],
+  async run(args) {
+    const folder = args.text("output");
+    if (folder === undefined) throw new ArchiveError("HT_USAGE", "-o DIR is missing (see holotype fetch --help)");
+    const [json, settings, urls] = [args.flag("json"), parseFetchSettings(args), takeUrls(args)];
+    const fileSize = args.text("max-file");
+    const talk = new FetchTalk(json);
+    const folders = args.list("originals");
+    await using originals = folders.length === 0 ? undefined : new OriginalFiles(nodeDisk, folders);
+    const known = args.list("digests").map((path) => DigestIndex.open(nodeDisk, path, { originals }));
+    using interruption = new Interruption("stopping; run the same command again to go on");
+    try {
+      const result = await runFetchJob({
+        disk: nodeDisk,
+        clock: systemClock,
+        random: systemRandom,
+        folder,
+        urls,
+        identity: identityOf(args),
+        settings,
+        client: openClient(args),
+        known,
+        against: [args.text("archive") ?? [], args.list("digests")].flat().join(", "),
+        archive: args.text("archive"),
+        delayMs: parseSeconds("delay", args),
+        parallel: parseParallel(args),
+        prefix: args.text("prefix") ?? "",
+        ...(fileSize === undefined ? {} : { fileSizeMaxBytes: parseSizeOption("max-file", fileSize) }),
+        signal: interruption.signal,
+        onRetrieval: talk.retrieval,
+        onWarning: talk.warn,
+      });
+      talk.clear();
+      talk.report(result);
+      if (result.isInterrupted)
+        throw new ArchiveError("HT_INTERRUPTED", "interrupted; run the same command again to go on");
+      return result.tally.counts.outcomes.failed > 0 ? 3 : 0;
+    } finally {
+      talk.clear();
+      for (const index of known) await index.close();
+    }
+  },
+};
