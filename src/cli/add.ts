@@ -2,13 +2,7 @@ import { join, resolve, sep } from "node:path";
 import { type AddReport, type AdoptReport, ArchiveWriter } from "../archive/index.ts";
 import { ArchiveError, type ErrorCode, isDamage, type Warning } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
-import {
-  nodeDisk,
-  readStandardInput,
-  type ScratchFolder,
-  scratchFolder,
-  writeStandardOutput,
-} from "../disk/index.ts";
+import { nodeDisk, readStandardInput, type ScratchFolder, scratchFolder, writeStandardOutput } from "../disk/index.ts";
 import { accessOf, type Input, type SkippedInput, STANDARD_INPUT, usefulThreads } from "../pipeline/index.ts";
 import { ARCHIVE_OPTION, archiveFolder } from "./archive-option.ts";
 import { type Arguments, type Command, type OptionSpecs, parseCount, requireFiles } from "./command.ts";
