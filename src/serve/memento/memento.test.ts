@@ -156,6 +156,19 @@ describe("a captured redirect", () => {
     expect(await follow(archive, "/coll/http://a.example/")).toMatchObject({ status: 200, text: "page" });
   });
 
+  it("to another spelling of its URL in the same second is reached by its own, and leads nowhere", async () => {
+    const [from, to] = ["http://a.example/dir", "http://a.example/dir/"];
+    await using archive = await serveRecords([
+      redirect(from, "2014-01-01T00:00:00Z", to),
+      visit("2014-01-01T00:00:00Z", "page", to),
+    ]);
+    const reply = await archive.ask(`/coll/20140101000000id_/${from}`);
+    expect([reply.status, reply.headers["location"]]).toEqual([302, undefined]);
+    expect(await archive.ask(`/coll/20140101000000id_/${to}`)).toMatchObject({ status: 200, text: "page" });
+    expect(await archive.ask(`/coll/2014id_/${from}`)).toMatchObject({ status: 200, text: "page" });
+    expect(await archive.ask(`/coll/20140101000000ir_/${from}`)).toMatchObject({ status: 200, text: "page" });
+  });
+
   it("never leads round in a circle", async () => {
     const [a, b, c] = ["http://a.example/a", "http://a.example/b", "http://a.example/c"];
     const records = [
