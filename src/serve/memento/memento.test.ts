@@ -77,6 +77,30 @@ describe("a memento", () => {
   });
 });
 
+it("links stay with the name that the collection was asked by", async () => {
+  await using archive = await serveRecords([
+    ...THREE,
+    redirect("http://a.example/old", "2015-01-01T00:00:00Z", "http://a.example/"),
+  ]);
+  const targets = [
+    `2015id_/${URI}`,
+    "2015id_/http://a.example/old",
+    URI,
+    `2015/${URI}`,
+    `timemap/link/${URI}`,
+    `*/${URI}`,
+    `cdx?url=${URI}&output=link`,
+  ];
+  for (const target of targets) {
+    const { text, headers } = await archive.ask(`/web/${target}`);
+    const { link = "", location = "", "content-location": own = "" } = headers;
+    const told = [text, link, location, own].join("\n").match(/http:\/\/archive\.test\/\w+\//g);
+    expect([target, [...new Set(told)]]).toEqual([target, ["http://archive.test/web/"]]);
+  }
+  const { text } = await archive.ask(`/wayback/available?url=${URI}&timestamp=2015`);
+  expect(text).toContain(`"url":"http://archive.test/web/20150101000000/${URI}"`);
+});
+
 describe("a time", () => {
   const text = async (archive: ServedArchive, time: string) => (await archive.ask(`/coll/${time}id_/${URI}`)).text;
 
