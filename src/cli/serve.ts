@@ -2,7 +2,7 @@ import { basename, resolve } from "node:path";
 import { Archive } from "../archive/index.ts";
 import { ArchiveError } from "../base/index.ts";
 import { nodeDisk, writeStandardError, writeStandardOutput } from "../disk/index.ts";
-import { type HttpServer, type LogEntry, serveHttp } from "../http/index.ts";
+import { fleetMember, HTTP_SERVER_LIMITS_DEFAULT, type LogEntry, serveHttp, startFleet } from "../http/index.ts";
 import {
   type AccessRules,
   Collection,
@@ -45,12 +45,16 @@ commits show within a second. Its log goes to standard error, one JSON object pe
       help: "access rules of all collections, or NAME=FILE of one: JSON, or pywb's .aclj",
       multiple: true,
     },
+    processes: { type: "string", value: "N", help: "processes that share the work, on one port", default: "1" },
     "log-requests": { type: "boolean", help: "log every request, not only failures" },
   },
   exits: "20 no archive · 21 the port is taken",
   examples: ["holotype add samples --archive /tmp/cabinet", "holotype serve --archive /tmp/cabinet --port 8080"],
   async run(args) {
     const stop = stopSignal();
+    const processes = parseCount("processes", args.text("processes") ?? "", 1, PROCESSES_MAX);
+    const fleet = fleetMember();
+    if (processes > 1 && fleet === undefined) return runFleet(args, processes, stop);
     const baseUrl = readBaseUrl(args);
     const archives: Archive[] = [];
     await using _closing = { [Symbol.asyncDispose]: () => closeAll(archives) };
@@ -66,13 +70,14 @@ commits show within a second. Its log goes to standard error, one JSON object pe
       formatError: toldAnswer,
       onLog: printLog,
       logRequests: args.flag("log-requests"),
+      fleet,
     });
-    tellReady(server, collections, args.flag("json"));
+    if (fleet === undefined) tellReady(server.url, collections, args.flag("json"));
     const ending = new AbortController();
     const following = followCommits(collections, ending.signal, (collection, { code, message }) =>
       printLog({ level: "error", event: "refresh", collection, code, message }),
     );
-    await stop;
+    await (fleet?.closing ?? stop);
     ending.abort();
     await following;
     await server.close();
@@ -80,7 +85,24 @@ commits show within a second. Its log goes to standard error, one JSON object pe
   },
 };
 
-function tellReady({ url }: HttpServer, collections: readonly Collection[], json: boolean): void {
+const PROCESSES_MAX = 64;
+/** Beyond the time that a process has to finish what is under way. */
+const CLOSE_PATIENCE_MS = 5000;
+
+/** Starts this command again, several times, and prints the address that they share. */
+async function runFleet(args: Arguments, count: number, stop: Promise<void>): Promise<number> {
+  const archives: Archive[] = [];
+  await using _closing = { [Symbol.asyncDispose]: () => closeAll(archives) };
+  // What is wrong with the arguments is said once, and not by every process.
+  const collections = await openCollections(args, archives);
+  const closeTimeoutMs = HTTP_SERVER_LIMITS_DEFAULT.drainTimeoutMs + CLOSE_PATIENCE_MS;
+  await using fleet = await startFleet({ count, closeTimeoutMs, onLog: printLog });
+  tellReady(fleet.url, collections, args.flag("json"));
+  await stop;
+  return 0;
+}
+
+function tellReady(url: string, collections: readonly Collection[], json: boolean): void {
   const names = collections.map(({ name }) => name);
   writeStandardOutput(json ? `${JSON.stringify({ url, collections: names })}\n` : `${url}\n`);
 }

@@ -49,6 +49,25 @@ describe("holotype serve", () => {
     expect(await server.stop()).toBe(0);
   });
 
+  it("shares the work among processes, which all see new commits", async () => {
+    const archive = `${folder}/shared`;
+    add(archive, visit("2014-01-01T00:00:00Z", "one"));
+    const server = await serve("--archive", archive, "--processes", "2");
+    const bodies = async () => {
+      const answers = await Promise.all(Array.from({ length: 8 }, () => ask(`${server.url}/shared/2020id_/${URI}`)));
+      return new Set(answers.map(({ body }) => body.toString()));
+    };
+    expect(await bodies()).toEqual(new Set(["one"]));
+    add(archive, visit("2015-01-01T00:00:00Z", "two"));
+    await sleep(1500);
+    expect(await bodies()).toEqual(new Set(["two"]));
+    expect(await server.stop()).toBe(0);
+    await expect(ask(`${server.url}/health`)).rejects.toThrow("ECONNREFUSED");
+    const taken = holotype(["serve", "--archive", `${folder}/nowhere`, "--port", "0", "--processes", "2"]);
+    expect(taken).toMatchObject({ exit: 20 });
+    expect(taken.err.trim().split("\n")).toHaveLength(1);
+  });
+
   it("serves several archives by name, behind rules, and says what it cannot do", async () => {
     const [one, two] = [`${folder}/a1`, `${folder}/a2`];
     add(one, visit("2014-01-01T00:00:00Z", "one"));

@@ -54,6 +54,9 @@ export class Fleet implements AsyncDisposable {
   constructor(options: FleetOptions) {
     this.options = options;
     this.log = new Log(options.clock ?? systemClock, options.onLog, false);
+    // Left to itself, the process that starts the others accepts for them. What it hands to one that is dying is lost:
+    // nobody closes that connection, and its client waits for ever. So all accept from one socket.
+    cluster.schedulingPolicy = cluster.SCHED_NONE;
     const { program } = options;
     if (program !== undefined) cluster.setupPrimary({ exec: program.file, args: [...program.args] });
   }
