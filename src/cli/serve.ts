@@ -1,6 +1,7 @@
 import { basename, resolve } from "node:path";
 import { Archive } from "../archive/index.ts";
 import { ArchiveError } from "../base/index.ts";
+import { JoinedContents } from "../dedup/index.ts";
 import { nodeDisk, writeStandardError, writeStandardOutput } from "../disk/index.ts";
 import { fleetMember, HTTP_SERVER_LIMITS_DEFAULT, type LogEntry, serveHttp, startFleet } from "../http/index.ts";
 import {
@@ -9,17 +10,19 @@ import {
   followCommits,
   parseAccessRules,
   serveArchives,
+  serveMemory,
   toldAnswer,
 } from "../serve/index.ts";
 import { archiveFolder } from "./archive-option.ts";
 import { type Arguments, type Command, parseCount } from "./command.ts";
 import { stopSignal } from "./interruption.ts";
+import { DIGESTS_OPTION, openIndexes } from "./serve-digests.ts";
 import { readToken } from "./volume-remote.ts";
 
 export const serve: Command = {
   name: "serve",
   purpose: "Serve archives over HTTP: raw captures, CDX, Memento, a JSON API.",
-  usage: "[--archive [NAME=]DIR]… [--port 8080]",
+  usage: "[--archive [NAME=]DIR]… [--port 8080] | --digests INDEX…",
   details: `Prints its URL when it is ready, and serves until Ctrl-C or SIGTERM; then it finishes the requests under way. New
 commits show within a second. Its log goes to standard error, one JSON object per line. Each archive is a collection,
 /NAME/…; a single one also answers without its name. On an address that others can reach you need --token-file, or
@@ -32,6 +35,7 @@ commits show within a second. Its log goes to standard error, one JSON object pe
       help: "an archive, or NAME=DIR to name its collection (default: ./archive)",
       multiple: true,
     },
+    digests: DIGESTS_OPTION,
     host: { type: "string", value: "ADDRESS", help: "address to listen on", default: "127.0.0.1" },
     port: { type: "string", value: "N", help: "port to listen on; 0 for any that is free", default: "8080" },
     "base-url": { type: "string", value: "URL", help: "what clients see in front of the server, behind a proxy" },
@@ -49,17 +53,26 @@ commits show within a second. Its log goes to standard error, one JSON object pe
     "log-requests": { type: "boolean", help: "log every request, not only failures" },
   },
   exits: "20 no archive · 21 the port is taken",
-  examples: ["holotype add samples --archive /tmp/cabinet", "holotype serve --archive /tmp/cabinet --port 8080"],
+  examples: [
+    "holotype add samples --archive /tmp/cabinet",
+    "holotype serve --archive /tmp/cabinet --port 8080",
+    "holotype digests build samples -o /tmp/index",
+    "holotype serve --digests /tmp/index --port 8081",
+  ],
   async run(args) {
     const stop = stopSignal();
     const processes = parseCount("processes", args.text("processes") ?? "", 1, PROCESSES_MAX);
     const fleet = fleetMember();
     if (processes > 1 && fleet === undefined) return runFleet(args, processes, stop);
     const baseUrl = readBaseUrl(args);
-    const archives: Archive[] = [];
-    await using _closing = { [Symbol.asyncDispose]: () => closeAll(archives) };
-    const collections = await openCollections(args, archives);
-    const handler = serveArchives(collections, { baseUrl, serveFiles: args.flag("serve-files") });
+    const opened: AsyncDisposable[] = [];
+    await using _closing = { [Symbol.asyncDispose]: () => closeAll(opened) };
+    const indexes = openIndexes(args, opened);
+    const collections = indexes.length > 0 ? [] : await openCollections(args, opened);
+    const handler =
+      indexes.length > 0
+        ? serveMemory(new JoinedContents(indexes))
+        : serveArchives(collections, { baseUrl, serveFiles: args.flag("serve-files") });
     const server = await serveHttp(handler, {
       host: args.text("host") ?? "127.0.0.1",
       port: parseCount("port", args.text("port") ?? "", 0, 65_535),
@@ -91,10 +104,10 @@ const CLOSE_PATIENCE_MS = 5000;
 
 /** Starts this command again, several times, and prints the address that they share. */
 async function runFleet(args: Arguments, count: number, stop: Promise<void>): Promise<number> {
-  const archives: Archive[] = [];
-  await using _closing = { [Symbol.asyncDispose]: () => closeAll(archives) };
+  const opened: AsyncDisposable[] = [];
+  await using _closing = { [Symbol.asyncDispose]: () => closeAll(opened) };
   // What is wrong with the arguments is said once, and not by every process.
-  const collections = await openCollections(args, archives);
+  const collections = openIndexes(args, opened).length > 0 ? [] : await openCollections(args, opened);
   const closeTimeoutMs = HTTP_SERVER_LIMITS_DEFAULT.drainTimeoutMs + CLOSE_PATIENCE_MS;
   await using fleet = await startFleet({ count, closeTimeoutMs, onLog: printLog });
   tellReady(fleet.url, collections, args.flag("json"));
@@ -113,12 +126,12 @@ function splitNamed(text: string): readonly [name: string | undefined, path: str
   return path === undefined || nodeDisk.stat(text) !== undefined ? [undefined, text] : [name, path];
 }
 
-async function closeAll(archives: readonly Archive[]): Promise<void> {
-  for (const archive of archives) await archive[Symbol.asyncDispose]();
+async function closeAll(opened: readonly AsyncDisposable[]): Promise<void> {
+  for (const each of opened) await each[Symbol.asyncDispose]();
 }
 
-/** Each archive is added to `archives`, to be closed. */
-async function openCollections(args: Arguments, archives: Archive[]): Promise<Collection[]> {
+/** Each archive is added to `opened`, to be closed. */
+async function openCollections(args: Arguments, opened: AsyncDisposable[]): Promise<Collection[]> {
   const folders = args.list("archive").length > 0 ? args.list("archive") : [defaultFolder(args)];
   const rules = readRules(args);
   const collections: Collection[] = [];
@@ -126,7 +139,7 @@ async function openCollections(args: Arguments, archives: Archive[]): Promise<Co
     const [given, folder] = splitNamed(text);
     const name = given ?? nameOf(folder);
     const archive = await Archive.open(nodeDisk, folder);
-    archives.push(archive);
+    opened.push(archive);
     collections.push(new Collection(name, archive, rules.get(name) ?? rules.get("")));
     rules.delete(name);
   }

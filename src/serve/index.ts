@@ -10,3 +10,4 @@ export { followCommits } from "./follow-commits.ts";
 export type { Asked, Route } from "./route.ts";
 export { ROUTES } from "./routes.ts";
 export { type ServeOptions, serveArchives } from "./serve-archives.ts";
+export { serveMemory } from "./serve-memory.ts";

@@ -12,8 +12,7 @@ export function serverOverview({ collections, origin }: Asked): ServerAnswer {
 }
 
 /** `/<coll>/` */
-export function collectionOverview({ collection, origin }: Asked): ServerAnswer {
-  const base = `${origin}/${collection.name}/`;
+export function collectionOverview({ collection, base }: Asked): ServerAnswer {
   return jsonAnswer(200, {
     name: collection.name,
     timegate: `${base}{url}`,
@@ -25,11 +24,11 @@ export function collectionOverview({ collection, origin }: Asked): ServerAnswer 
 
 /** The calendar of a URL: leads to the list of its captures; of `<url>*`, of all that begin with it. */
 export function calendarAnswer(asked: Asked): ServerAnswer {
-  const { collection, origin, found } = asked;
+  const { base, found } = asked;
   const raw = found["url"] ?? "";
   if (!raw.endsWith("*")) return redirectAnswer(new MementoLinks(asked, askedUrl(raw)).timemap());
   const url = encodeURIComponent(askedUrl(raw.slice(0, -1)));
   const { from, to } = found;
   const span = `${from === undefined ? "" : `&from=${from}`}${to === undefined ? "" : `&to=${to}`}`;
-  return redirectAnswer(headerUrl(`${origin}/${collection.name}/cdx?url=${url}&matchType=prefix${span}`));
+  return redirectAnswer(headerUrl(`${base}cdx?url=${url}&matchType=prefix${span}`));
 }

@@ -41,8 +41,7 @@ export async function framedAnswer(asked: Asked): Promise<ServerAnswer> {
   return redirectAnswer(await mementoUrl(asked, memento, await pickMemento(asked.collection, memento)));
 }
 
-async function mementoUrl({ collection, origin }: Asked, memento: AskedMemento, { capture }: Picked): Promise<string> {
-  const base = `${origin}/${collection.name}/`;
+async function mementoUrl({ collection, base }: Asked, memento: AskedMemento, { capture }: Picked): Promise<string> {
   // What was valid then stays so: the time that was asked for is kept.
   if (memento.sense === "valid") return `${base}as-of/${mementoPath(memento.time.text)}${headerUrl(memento.url)}`;
   return `${base}${mementoPath(await exactStamp(collection, capture))}${headerUrl(capture.url)}`;

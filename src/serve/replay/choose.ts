@@ -67,11 +67,11 @@ async function chooseExact(
   return best;
 }
 
-/** A redirect to its own key is meant only by its very URL. */
+/** Its very URL comes first, also where another spelling has a better capture: that is how each of them is reached. */
 function exactRank(capture: Capture, url: string): number {
   const isSame = capture.url === url;
-  if (isVisit(capture)) return isSame ? 4 : 3;
-  return isSame ? 2 : capture.class === "redirect-to-self" ? 0 : 1;
+  if (isVisit(capture)) return isSame ? 4 : 2;
+  return isSame ? 3 : capture.class === "redirect-to-self" ? 0 : 1;
 }
 
 /** The first capture of a query that is as it is wanted. */
