@@ -30,8 +30,7 @@ Run the same command again after an interruption, a crash or a full disk: finish
 a capture: it appears only in the log and the report, unless you give --write-predicted. --audit fetches a share of the
 documents in full: the only way to measure how often headers are wrong.`,
   options: FETCH_OPTIONS,
-  exits:
-    "3 some URLs failed; run it again · 20 no index or list · 21 another process uses DIR or the archive · 24 no space",
+  exits: "3 some URLs failed; run it again · 20 no index or list · 21 DIR or the archive is in use · 24 no space",
   examples: [
     "holotype fetch https://cabinet.example/ -o /tmp/first",
     "holotype fetch https://cabinet.example/ -o /tmp/second --digests /tmp/first/digests --originals /tmp/first",
