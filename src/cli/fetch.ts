@@ -1,5 +1,5 @@
 import { ArchiveError, systemClock, systemRandom } from "../base/index.ts";
-import { runFetchJob } from "../crawl/index.ts";
+import { type FetchJobOptions, runFetchJob } from "../crawl/index.ts";
 import { DigestIndex, OriginalFiles } from "../digests/index.ts";
 import { nodeDisk } from "../disk/index.ts";
 import type { Command } from "./command.ts";
@@ -48,10 +48,9 @@ documents in full: the only way to measure how often headers are wrong.`,
     const archives = [args.text("archive") ?? []].flat();
     const told = ["input", "digests", "originals"].flatMap((name) => args.list(name));
     const access = await accessOfNames([...told, ...archives]);
-    for (const made of [folder, ...archives]) makeFolderFor(made, access);
     using interruption = new Interruption("stopping; run the same command again to continue");
     try {
-      const result = await runFetchJob({
+      const job: FetchJobOptions = {
         disk: nodeDisk,
         clock: systemClock,
         random: systemRandom,
@@ -70,7 +69,9 @@ documents in full: the only way to measure how often headers are wrong.`,
         signal: interruption.signal,
         onRetrieval: talk.retrieval,
         onWarning: talk.warn,
-      });
+      };
+      for (const made of [folder, ...archives]) makeFolderFor(made, access);
+      const result = await runFetchJob(job);
       talk.clear();
       talk.report(result);
       if (result.isInterrupted)

@@ -3,7 +3,6 @@
  * payload is, whether its header tells the truth about that, and what a revisit would need to stand for it.
  */
 import { hash } from "node:crypto";
-import { crc32 } from "node:zlib";
 import {
   createHasher,
   type Digest,
@@ -32,6 +31,7 @@ import {
 } from "../warc/index.ts";
 import { arcId, arcMime, cleanUri, convertedType } from "./arc-conversion.ts";
 import { formOf, scanForm, streamedForm } from "./block-form.ts";
+import { headChecksumOf } from "./head-checksum.ts";
 import { isOddRecord } from "./odd-record.ts";
 import { damageOf, type RecordDamage } from "./record-damage.ts";
 import { parseReplaced } from "./restore/record.ts";
@@ -226,7 +226,6 @@ export function factsOf(
     type: arc === undefined ? type : convertedType(record, isHttp),
     isArc: arc === undefined ? undefined : true,
     id: arc === undefined ? record.id : unbracket(arcId(name, record)),
-    // As it becomes when it is converted.
     uri: arc === undefined || uri === undefined ? uri : cleanUri(uri),
     formerUri: formerUriOf(record, uri),
     date: record.dateText,
@@ -240,11 +239,6 @@ export function factsOf(
     request: note?.request,
     continuation: type === "continuation" ? continuationOf(record, blockSize) : undefined,
   };
-}
-
-/** Absent for an ARC record, whose header is made anew. */
-export function headChecksumOf({ arc, headers }: WarcRecord): number | undefined {
-  return arc === undefined ? crc32(Buffer.from(headers.text, "latin1")) : undefined;
 }
 
 function formerUriOf({ arc, headers }: WarcRecord, uri: string | undefined): string | undefined {
