@@ -128,9 +128,8 @@ describe.skipIf(why !== "")(`load${why}`, () => {
     child.kill("SIGTERM");
     expect(await closed).toBe(0);
     const shown = memory.map((each) => Math.round(each)).join(" ");
-    console.log(
-      `${count} answers, the slowest ${Math.round(slowest)} ms; ${rounds} commits of ${URL_COUNT} captures; MB: ${shown}, peak ${Math.round(peak)}`,
-    );
+    const told = `${count} answers, the slowest ${Math.round(slowest)} ms; ${rounds} commits of ${URL_COUNT} captures`;
+    process.stdout.write(`${told}; MB: ${shown}, peak ${Math.round(peak)}\n`);
     expect(wrong).toEqual([]);
     expect(log).not.toContain('"level":"error"');
     expect(rounds).toBeGreaterThan(3);

@@ -184,7 +184,7 @@ it(`${COUNT} odd requests: no status of 500 and above`, { timeout: 3_600_000 }, 
     }),
     { numRuns: COUNT / BATCH, endOnFailure: true },
   );
-  console.log(statuses, `${Math.round(process.memoryUsage().rss / 1e6)} MB`);
+  process.stdout.write(`${JSON.stringify(statuses)}, ${Math.round(process.memoryUsage().rss / 1e6)} MB\n`);
   expect(faults).toEqual([]);
   expect((await ask(`${server.url}/cabinet/2014id_/http://cabinet.example/`)).status).toBe(200);
 });

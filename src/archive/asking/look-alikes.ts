@@ -46,7 +46,7 @@ function plainKey(key: string): string {
 export interface LookAlikes {
   /** Where their keys lie: the path alone, and with every query. Others lie there too. */
   readonly ranges: readonly { readonly from: string; readonly to: string }[];
-  isAlike(key: string): boolean;
+  readonly isAlike: (key: string) => boolean;
 }
 
 export function lookAlikes(url: string): LookAlikes {
