@@ -62,4 +62,11 @@ await made.write({
 });
 await made.close();
 writeFileSync(join(folder, "package.json"), `${JSON.stringify({ type: "commonjs" })}\n`);
+
+// The one script of the pages, for browsers: a file beside the program, which serves it.
+const pages = await rolldown({ input: join(root, "ui", "pages.ts"), platform: "browser" });
+await pages.write({ file: join(folder, "pages-script.js"), format: "iife", minify: true });
+await pages.close();
+
+// Last: where it is there, all is.
 copyFileSync(join(root, "scripts", "launcher.cjs"), join(folder, "holotype.js"));

@@ -5,6 +5,7 @@ import type { SkippedInput } from "../pipeline/index.ts";
 import { type Arguments, type Command, requireFiles } from "./command.ts";
 import { settingsOf, sourcesOf } from "./digests-option.ts";
 import { Interruption } from "./interruption.ts";
+import { accessOfNames, makeFolderFor } from "./output-access.ts";
 import { formatCount, formatSize, ProgressLine, say, tellSkipped } from "./talk.ts";
 
 const FLAWS_SHOWN_MAX = 20;
@@ -56,6 +57,7 @@ async function run(args: Arguments): Promise<number> {
   const faults = new FaultTeller(json, line);
   using interruption = new Interruption("stopping; the index stays as it was");
   if (sources.length === 0) return 3;
+  makeFolderFor(folder, await accessOfNames(names));
   const result = await buildIndex(nodeDisk, folder, sources, {
     settings: settingsOf(args),
     isNew: !args.flag("add"),

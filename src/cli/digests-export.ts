@@ -5,6 +5,7 @@ import { LineSorter } from "../pipeline/index.ts";
 import { CDX_11, formatCdxHeader } from "../warc/index.ts";
 import { type Arguments, type Command, parseChoice } from "./command.ts";
 import { requireIndex } from "./digests-option.ts";
+import { accessOfNames } from "./output-access.ts";
 import { formatCount, say } from "./talk.ts";
 
 const HEADERS: Readonly<Partial<Record<ExportFormat, string>>> = { wget: WGET_HEADER, cdx11: formatCdxHeader(CDX_11) };
@@ -53,7 +54,10 @@ async function run(args: Arguments): Promise<number> {
     for (const chunk of sorter.sorted()) sink(chunk);
   };
   if (output === undefined) write(writeStandardOutput);
-  else createDurably(nodeDisk, output, (file) => write((bytes) => file.write(bytes)), { replace });
+  else {
+    const access = await accessOfNames([folder]);
+    createDurably(nodeDisk, output, (file) => write((bytes) => file.write(bytes)), { replace, access });
+  }
   if (left > 0 && !args.flag("json"))
     say(`${formatCount(left, "entry", "entries")} without a record id or sha1 left out`);
   return 0;

@@ -1,8 +1,9 @@
 import { ArchiveError } from "../base/index.ts";
-import { mergeIndexes } from "../digests/index.ts";
+import { isDigestIndex, mergeIndexes } from "../digests/index.ts";
 import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import type { Arguments, Command } from "./command.ts";
 import { Interruption } from "./interruption.ts";
+import { accessOfNames, makeFolderFor } from "./output-access.ts";
 import { formatCount, formatSize } from "./talk.ts";
 
 export const digestsMerge: Command = {
@@ -26,6 +27,9 @@ async function run(args: Arguments): Promise<number> {
     throw new ArchiveError("HT_USAGE", `usage: holotype digests merge ${digestsMerge.usage}`);
   }
   using interruption = new Interruption("stopping; nothing was made");
+  // What is no index is told before anything is made.
+  if (args.positionals.every((name) => isDigestIndex(nodeDisk, name)))
+    makeFolderFor(folder, await accessOfNames(args.positionals));
   const { entries, sizeBytes } = await mergeIndexes(nodeDisk, args.positionals, folder, interruption);
   const text = `${folder}: ${formatCount(entries, "entry", "entries")} in ${formatSize(sizeBytes)}`;
   writeStandardOutput(`${args.flag("json") ? JSON.stringify({ folder, entries, sizeBytes }) : text}\n`);

@@ -14,6 +14,7 @@ import {
 } from "./fetch-options.ts";
 import { FetchTalk } from "./fetch-talk.ts";
 import { Interruption } from "./interruption.ts";
+import { accessOfNames, makeFolderFor } from "./output-access.ts";
 import { parseSizeOption } from "./volume-option.ts";
 
 export const fetchCommand: Command = {
@@ -44,6 +45,10 @@ documents in full, which is the only way to see how often headers are wrong.`,
     const folders = args.list("originals");
     await using originals = folders.length === 0 ? undefined : new OriginalFiles(nodeDisk, folders);
     const known = args.list("digests").map((path) => DigestIndex.open(nodeDisk, path, { originals }));
+    const archives = [args.text("archive") ?? []].flat();
+    const told = ["input", "digests", "originals"].flatMap((name) => args.list(name));
+    const access = await accessOfNames([...told, ...archives]);
+    for (const made of [folder, ...archives]) makeFolderFor(made, access);
     using interruption = new Interruption("stopping; run the same command again to go on");
     try {
       const result = await runFetchJob({
@@ -56,8 +61,8 @@ documents in full, which is the only way to see how often headers are wrong.`,
         settings,
         client: openClient(args),
         known,
-        against: [args.text("archive") ?? [], args.list("digests")].flat().join(", "),
-        archive: args.text("archive"),
+        against: [...archives, ...args.list("digests")].join(", "),
+        archive: archives[0],
         delayMs: parseSeconds("delay", args),
         parallel: parseParallel(args),
         prefix: args.text("prefix") ?? "",

@@ -1,8 +1,12 @@
 /** `serve --digests`: digest indexes as memory for crawlers, in place of archives. */
 import { ArchiveError } from "../base/index.ts";
+import { JoinedContents } from "../dedup/index.ts";
 import { DigestIndex } from "../digests/index.ts";
 import { nodeDisk } from "../disk/index.ts";
+import { type HttpServerOptions, serveHttp } from "../http/index.ts";
+import { serveMemory, toldAnswer } from "../serve/index.ts";
 import type { Arguments } from "./command.ts";
+import { printLog } from "./serving.ts";
 
 export const DIGESTS_OPTION = {
   type: "string",
@@ -11,15 +15,40 @@ export const DIGESTS_OPTION = {
   multiple: true,
 } as const;
 
-/** Each index is added to `opened`, to be closed. None where the command is for archives. */
-export function openIndexes(args: Arguments, opened: AsyncDisposable[]): DigestIndex[] {
-  const folders = args.list("digests");
-  if (folders.length === 0) return [];
+/** Indexes are served in place of archives. */
+export function isForDigests(args: Arguments): boolean {
+  return args.list("digests").length > 0;
+}
+
+/** Serves until it is disposed of. */
+export async function serveDigests(args: Arguments, http: HttpServerOptions) {
+  const indexes = openIndexes(args);
+  try {
+    const handler = serveMemory(new JoinedContents(indexes));
+    const server = await serveHttp(handler, { ...http, formatError: toldAnswer, onLog: printLog });
+    const close = async () => {
+      await server.close();
+      await closeAll(indexes);
+    };
+    return { url: server.url, names: [] as readonly string[], [Symbol.asyncDispose]: close };
+  } catch (error) {
+    await closeAll(indexes);
+    throw error;
+  }
+}
+
+/** Throws what would keep the indexes from being served. */
+export async function checkDigests(args: Arguments): Promise<readonly string[]> {
+  await closeAll(openIndexes(args));
+  return [];
+}
+
+async function closeAll(indexes: readonly DigestIndex[]): Promise<void> {
+  for (const index of indexes) await index[Symbol.asyncDispose]();
+}
+
+function openIndexes(args: Arguments): DigestIndex[] {
   const other = ["archive", "rules", "serve-files"].find((name) => args.list(name).length > 0 || args.flag(name));
   if (other !== undefined) throw new ArchiveError("HT_USAGE", `--digests serves no archive, so it takes no --${other}`);
-  return folders.map((folder) => {
-    const index = DigestIndex.open(nodeDisk, folder);
-    opened.push(index);
-    return index;
-  });
+  return args.list("digests").map((folder) => DigestIndex.open(nodeDisk, folder));
 }

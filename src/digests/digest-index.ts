@@ -48,6 +48,8 @@ export interface IndexInfo {
   readonly runs: readonly { readonly name: string; readonly entries: number; readonly sizeBytes: number }[];
   /** Entries that were learned since the last run. */
   readonly learned: number;
+  /** Of all runs, and learned. What several of them tell of one content of a URL counts for each. */
+  readonly entries: number;
 }
 
 const FOLD_AT = 100_000;
@@ -197,7 +199,9 @@ export class DigestIndex implements KnownContents, AsyncDisposable {
 
   info(): IndexInfo {
     const runs = this.runs.map(({ name, entryCount: entries, sizeBytes }) => ({ name, entries, sizeBytes }));
-    return { settings: this.settings, runs, learned: this.tails.reduce((sum, { size }) => sum + size, 0) };
+    const learned = this.tails.reduce((sum, { size }) => sum + size, 0);
+    const entries = runs.reduce((sum, run) => sum + run.entries, learned);
+    return { settings: this.settings, runs, learned, entries };
   }
 
   /** With all that was learned in a run. Files are closed and the lock is free also where that fails. */

@@ -1,6 +1,7 @@
 /** What reports and pages are drawn with: markup that cannot be forged, numbers and foreign texts, bars, the style. */
 
-export { type BarPart, chartBar, legend } from "./charts.ts";
+export { type Calendar, calendarTable, type MonthCount } from "./calendar.ts";
+export { type BarPart, chartBar, legend, PATTERNS } from "./charts.ts";
 export {
   formatAmount,
   formatBytes,
@@ -10,6 +11,9 @@ export {
   formatSpan,
   shorten,
 } from "./format.ts";
+export { type Lane, type LaneBar, lanesChart, lanesLegend } from "./lanes.ts";
 export { escapeHtml, foreign, html, Markup, type MarkupValue } from "./markup.ts";
 export { formatPage, type PageSection } from "./page.ts";
+export { PAGES_STYLE } from "./pages-style.ts";
 export { barHead, dataTable, furtherRows, size, type TableRow } from "./tables.ts";
+export { formatDay, formatDuration, formatSecond, timeOf } from "./times.ts";

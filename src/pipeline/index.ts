@@ -25,7 +25,7 @@ export { isOrdinaryHead } from "./ordinary-head.ts";
 export { type Orphan, OrphanFinder } from "./orphans.ts";
 export { mayHaveZstd } from "./part.ts";
 export { damageOf } from "./record-damage.ts";
-export { type CaptureFacts, factsOf, namedBy, type RecordFacts, readFacts } from "./record-facts.ts";
+export { type CaptureFacts, factsOf, headChecksumOf, namedBy, type RecordFacts, readFacts } from "./record-facts.ts";
 export { type OpenedRecord, RecordReopener } from "./record-reopener.ts";
 export { DedupStatistics } from "./report/dedup-statistics.ts";
 export { formatReportHtml } from "./report/html.ts";

@@ -3,6 +3,7 @@
  * payload is, whether its header tells the truth about that, and what a revisit would need to stand for it.
  */
 import { hash } from "node:crypto";
+import { crc32 } from "node:zlib";
 import {
   createHasher,
   type Digest,
@@ -113,6 +114,8 @@ export interface RecordFacts {
   readonly inner?: number | undefined;
   /** See `WarcRecord`: by this, what is read again is known to be what the facts are of. */
   readonly checksum?: number | undefined;
+  /** Of the header alone, of a record that shares its member and so has no other. */
+  readonly headChecksum?: number | undefined;
   readonly type: string;
   readonly isArc?: boolean | undefined;
   /** Of an ARC record: the one it gets when it is converted. */
@@ -218,6 +221,7 @@ export function factsOf(
     length: record.length,
     inner,
     checksum: record.checksum,
+    headChecksum: record.length === undefined ? headChecksumOf(record) : undefined,
     // An ARC record is what it becomes as WARC.
     type: arc === undefined ? type : convertedType(record, isHttp),
     isArc: arc === undefined ? undefined : true,
@@ -236,6 +240,11 @@ export function factsOf(
     request: note?.request,
     continuation: type === "continuation" ? continuationOf(record, blockSize) : undefined,
   };
+}
+
+/** Absent for an ARC record, whose header is made anew. */
+export function headChecksumOf({ arc, headers }: WarcRecord): number | undefined {
+  return arc === undefined ? crc32(Buffer.from(headers.text, "latin1")) : undefined;
 }
 
 function formerUriOf({ arc, headers }: WarcRecord, uri: string | undefined): string | undefined {

@@ -4,21 +4,16 @@ import { CDX_ROUTES, CDX_SERVER_ROUTES } from "./cdx/routes.ts";
 import { recordAnswer, segmentAnswer } from "./files.ts";
 import { framedAnswer, timegateAnswer } from "./memento/timegate.ts";
 import { timemapAnswer } from "./memento/timemap.ts";
-import { calendarAnswer, collectionOverview, serverOverview } from "./overview.ts";
+import { PAGE_ROUTES } from "./pages/routes.ts";
 import { rawAnswer } from "./replay/raw.ts";
 import { workerAnswer } from "./replay/worker.ts";
 import type { Route } from "./route.ts";
 
 /** Those of the server come first: no collection has their names. */
-const SERVER_ROUTES: readonly Route[] = [
-  { pattern: "/", match: /^(?:\?.*)?$/s, isOfServer: true, answer: serverOverview },
-  ...CDX_SERVER_ROUTES,
-  ...API_ROUTES,
-];
+const SERVER_ROUTES: readonly Route[] = [...CDX_SERVER_ROUTES, ...API_ROUTES];
 
 const COLLECTION_ROUTES: readonly Route[] = [
   ...CDX_ROUTES,
-  { pattern: "/<coll>/", match: /^(?:\?.*)?$/s, answer: collectionOverview },
   {
     pattern: "/<coll>/timemap/{link,json,cdxj}/<url>",
     match: /^timemap\/(?<form>link|json|cdxj)\/(?:(?<page>\d{17})\/)?(?<url>.+)$/s,
@@ -30,11 +25,6 @@ const COLLECTION_ROUTES: readonly Route[] = [
     answer: recordAnswer,
   },
   { pattern: "/<coll>/segments/<file>", match: /^segments\/(?<file>[^/?]+)$/s, answer: segmentAnswer },
-  {
-    pattern: "/<coll>/*/<url>",
-    match: /^(?:(?<from>\d{1,14})-?(?<to>\d{1,14})?)?\*\/(?<url>.+)$/s,
-    answer: calendarAnswer,
-  },
   {
     pattern: "/<coll>/<time>id_/<url>",
     match: /^(?<asOf>as-of\/)?(?<ts>\d*)id_\/(?<url>.+)$/s,
@@ -54,4 +44,4 @@ const COLLECTION_ROUTES: readonly Route[] = [
   { pattern: "/<coll>/<url>", match: /^(?<asOf>as-of\/)?(?<url>.+)$/s, answer: timegateAnswer },
 ];
 
-export const ROUTES: readonly Route[] = [...SERVER_ROUTES, ...COLLECTION_ROUTES];
+export const ROUTES: readonly Route[] = [...SERVER_ROUTES, ...PAGE_ROUTES, ...COLLECTION_ROUTES];
