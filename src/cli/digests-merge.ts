@@ -8,10 +8,10 @@ import { formatCount, formatSize } from "./talk.ts";
 
 export const digestsMerge: Command = {
   name: "digests merge",
-  purpose: "Make one digest index of several.",
+  purpose: "Merge several digest indexes into one.",
   usage: "INDEX… -o INDEX",
-  details: `The oldest comes first. What several tell of one content of a URL becomes one entry: the newest visit, with the
-earliest original. The new index can be asked by whatever one of them can be asked by.`,
+  details: `Give the oldest index first. Entries for the same content of a URL become one: the newest visit, with the earliest
+original. The new index can be searched in every way that one of them can.`,
   options: { output: { type: "string", short: "o", value: "INDEX", help: "the folder of the new index" } },
   exits: "20 no index · 23 damaged · 24 no space",
   examples: [

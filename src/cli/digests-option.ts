@@ -27,6 +27,14 @@ export function describeSettings({ url, digest, equivalent, validators }: IndexS
   return `asked by ${by}${validators ? "; with ETag and Last-Modified" : ""}`;
 }
 
+/** The one index that a command is about. */
+export function requireOneIndex(command: Command, args: Arguments): string {
+  const [folder, extra] = requireIndex(command, args);
+  if (extra === undefined) return folder;
+  const message = `unexpected argument ${extra} (usage: holotype ${command.name} ${command.usage})`;
+  throw new ArchiveError("HT_USAGE", message);
+}
+
 /** What the arguments stand for: archives of ours, and files of any kind. */
 export function* sourcesOf(
   names: readonly string[],

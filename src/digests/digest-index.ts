@@ -13,6 +13,7 @@ import {
 } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { Answers } from "./answers.ts";
+import { damagedIndex } from "./byte-fields.ts";
 import type { DigestEntry, FoundCapture } from "./entry.ts";
 import { EntrySorter } from "./entry-sorter.ts";
 import { IndexWriter, readIndexSlot } from "./index-writer.ts";
@@ -120,7 +121,8 @@ export class DigestIndex implements KnownContents, AsyncDisposable {
       } catch (error) {
         for (const run of runs) run[Symbol.dispose]();
         const isGone = error instanceof ArchiveError && error.code === "HT_NOT_FOUND";
-        if (!isGone || round === TRIES) throw error;
+        if (!isGone) throw error;
+        if (round === TRIES) throw damagedIndex(error.place?.file ?? this.folder, "is missing");
       }
     }
   }

@@ -1,5 +1,5 @@
 /** `holotype digests` as built, on logs that are sound, odd and broken. */
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
@@ -150,8 +150,22 @@ describe("holotype digests", () => {
     const unknown = put(folder, "poem.txt", "shall I compare thee\nto a summer's day\n");
     const outcome = holotype(["digests", "build", unknown, "-o", join(folder, "none")]);
     expect(outcome.exit).toBe(3);
-    expect(outcome.err).toContain("neither an archive nor");
+    expect(outcome.err).toMatch(/neither an archive nor.*\nnothing could be read; no index was made\n$/);
+    // It can be made there once the right file is found.
+    expect(build(folder, "none", text).outcome.exit).toBe(0);
+    const more = holotype(["digests", "check", index, "--originals", SAMPLES, folder]);
+    expect({ exit: more.exit, err: more.err }).toEqual({
+      exit: 2,
+      err: expect.stringContaining(`unexpected argument ${folder} `) as string,
+    });
+    for (const command of ["info", "export"]) expect(holotype(["digests", command, index, index]).exit).toBe(2);
     expect(holotype(["digests", "info", index]).exit).toBe(0);
+    rmSync(join(index, "000001.run"));
+    const missing = holotype(["digests", "info", index]);
+    expect({ exit: missing.exit, err: missing.err }).toEqual({
+      exit: 23,
+      err: `holotype: ${join(index, "000001.run")}: is missing; build the digest index again\n`,
+    });
   });
 
   it("finds a contradicted original", () => {
