@@ -8,6 +8,7 @@ export type { Capture, CaptureFlag } from "./asking/capture.ts";
 export type { CaptureQuery } from "./asking/capture-query.ts";
 export type { KnownInArchive } from "./asking/known-in-archive.ts";
 export type { Change, Lifespan, Scope, SliceOptions } from "./asking/lifespans.ts";
+export { type LookAlikes, lookAlikes } from "./asking/look-alikes.ts";
 export type { Moment } from "./asking/moment.ts";
 export { type ByteRange, OpenedCapture } from "./asking/opened-capture.ts";
 export type { SegmentFile } from "./asking/segment-file.ts";

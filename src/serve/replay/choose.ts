@@ -33,7 +33,12 @@ export async function choose(
   accepts: (capture: Capture) => boolean = () => true,
 ): Promise<Chosen | undefined> {
   if (sense === "valid") {
-    const capture = (await collection.at(url, time.exact?.toMs ?? time.ms))?.capture;
+    const toMs = time.exact?.toMs ?? time.ms;
+    // Answers to other methods have no lifespans: the last one counts.
+    const isOtherMethod = (each: Capture) => each.class === "other-method" && each.url !== url;
+    const capture =
+      (await collection.at(url, toMs))?.capture ??
+      (await firstOf(collection, { url, order: "backwards", toMs }, isOtherMethod));
     if (capture === undefined || !accepts(capture)) return undefined;
     return { capture, isExact: isOf(capture, time) };
   }

@@ -14,7 +14,7 @@ import { ArchivedHead } from "./archived-head.ts";
 import { contentRange, parseRange } from "./byte-range.ts";
 import { codingsOf } from "./coded.ts";
 import { FoundPayload } from "./found-payload.ts";
-import { askedMemento, notesOf, pickMemento } from "./memento-answer.ts";
+import { askedMemento, notesOf, pickAlike } from "./memento-answer.ts";
 import { ARCHIVED_SAFETY } from "./raw.ts";
 import { targetOf } from "./redirects.ts";
 
@@ -24,7 +24,7 @@ export async function workerAnswer(asked: Asked): Promise<ServerAnswer> {
   // A page that leads to itself would be asked for again and again: the worker knows no exact times.
   const { time, sense } = memento;
   const ms = sense === "valid" ? (time.exact?.toMs ?? time.ms) : time.ms;
-  const { capture, target } = await pickMemento(collection, { ...memento, time: { ...time, ms, exact: undefined } });
+  const { capture, target } = await pickAlike(collection, { ...memento, time: { ...time, ms, exact: undefined } });
   const opened = await collection.open(capture);
   try {
     const head = new ArchivedHead(opened, capture);
