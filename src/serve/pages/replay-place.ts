@@ -1,6 +1,6 @@
 /** Addresses of what is shown: of our page around it, and of the frame on the replay origin. */
 import { headerUrl } from "../archived-url.ts";
-import { demandedPolicy } from "../replay-origin/policies.ts";
+import { demandedPolicy, FRAME_PATH } from "../replay-origin/policies.ts";
 import type { Asked } from "../route.ts";
 import type { PageLinks } from "./links.ts";
 import type { Shown } from "./shown.ts";
@@ -41,12 +41,18 @@ export function frameOf(asked: Asked, shown: Shown, view: View): Frame | undefin
     src: `${replayOrigin}/boot/${name}/${shown.frameTime}mp_/${url}`,
     sandbox,
     csp: demandedPolicy({ origin: replayOrigin, pages: origin, name }),
-    allowed: `${replayOrigin}/boot/${name}/ ${replayOrigin}/w/${name}/`,
+    allowed: `${replayOrigin}/boot/${name}/ ${replayOrigin}${FRAME_PATH}${name}/`,
   };
 }
 
 /** Our page that shows a URL as it is shown now, or at another time. */
-export function viewAddress(links: PageLinks, shown: Shown, view: View, time = shown.time.text, url = shown.url): string {
-  const form = view === "static" ? "st_" : "";
+export function viewAddress(
+  links: PageLinks,
+  shown: Shown,
+  view: View,
+  time = shown.time.text,
+  url = shown.url,
+): string {
+  const form = view === "static" ? "st_" : time === "" ? "mp_" : "";
   return `${links.base}${shown.isPinned ? "as-of/" : ""}${time}${form}/${headerUrl(url).replaceAll("#", "%23")}`;
 }

@@ -2,10 +2,12 @@
 import type { Route } from "../route.ts";
 import { ASSET_ROUTE } from "./assets.ts";
 import { collectionHome, serverHome } from "./home.ts";
+import { REPLAY_ROUTES } from "./replay-routes.ts";
 import { pageRoute } from "./shell.ts";
 
 export const PAGE_ROUTES: readonly Route[] = [
   ASSET_ROUTE,
   pageRoute({ pattern: "/", match: /^(?:\?.*)?$/s, isOfServer: true, answer: serverHome }),
   pageRoute({ pattern: "/<coll>/", match: /^(?:\?.*)?$/s, answer: collectionHome }),
+  ...REPLAY_ROUTES,
 ];

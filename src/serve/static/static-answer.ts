@@ -3,9 +3,10 @@
  * they load comes from the archive at the time that was asked for; everything else is given decoded. `sf_` is a page in a
  * frame of another: its links stay in the frame.
  */
-import { decodeContent, loadZstd } from "../../warc/index.ts";
+
 import type { AnswerBody, ServerAnswer } from "../../http/index.ts";
 import { foreign, html } from "../../markup/index.ts";
+import { decodeContent, loadZstd } from "../../warc/index.ts";
 import { type Headers, redirectAnswer, SHORT_CACHING } from "../answers.ts";
 import { headerUrl } from "../archived-url.ts";
 import { httpDate } from "../memento/stamp.ts";
@@ -128,7 +129,12 @@ class StaticReferences implements References {
   private readonly own: string;
   private readonly links: string;
 
-  constructor({ collection }: AskedContent, { origin, pages, name }: FramePlace, memento: AskedMemento, isInner: boolean) {
+  constructor(
+    { collection }: AskedContent,
+    { origin, pages, name }: FramePlace,
+    memento: AskedMemento,
+    isInner: boolean,
+  ) {
     const { prefix, time } = memento;
     this.own = `${origin}/${name}/${time.text}`;
     this.links = isInner ? `${this.own}sf_/` : `${pages}/${collection.name}/${prefix}${time.text}st_/`;
