@@ -62,7 +62,6 @@ await made.write({
 });
 await made.close();
 writeFileSync(join(folder, "package.json"), `${JSON.stringify({ type: "commonjs" })}\n`);
-copyFileSync(join(root, "scripts", "launcher.cjs"), join(folder, "holotype.js"));
 
 // The scripts for browsers, files beside the program, which serves them: that of the pages, and two of the replay origin.
 for (const [input, file] of [
@@ -74,3 +73,6 @@ for (const [input, file] of [
   await script.write({ file: join(folder, file), format: "iife", minify: true });
   await script.close();
 }
+
+// Last: where it is there, all is.
+copyFileSync(join(root, "scripts", "launcher.cjs"), join(folder, "holotype.js"));
