@@ -1,5 +1,6 @@
 /** The pages for people. */
 import type { Route } from "../route.ts";
+import { apiPage } from "./api-page.ts";
 import { ASSET_ROUTE } from "./assets.ts";
 import { capturesAnswer } from "./captures.ts";
 import { feedAnswer } from "./feed.ts";
@@ -11,6 +12,7 @@ import { timelineAnswer, timelineByQuery } from "./timeline.ts";
 export const PAGE_ROUTES: readonly Route[] = [
   ASSET_ROUTE,
   pageRoute({ pattern: "/", match: /^(?:\?.*)?$/s, isOfServer: true, answer: serverHome }),
+  pageRoute({ pattern: "/api/", match: /^api\/?(?:\?.*)?$/s, isOfServer: true, answer: apiPage }),
   pageRoute({ pattern: "/<coll>/", match: /^(?:\?.*)?$/s, answer: collectionHome }),
   pageRoute({
     pattern: "/<coll>/*/<url>",
