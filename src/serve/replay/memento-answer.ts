@@ -39,6 +39,9 @@ export async function pickMemento(collection: Collection, asked: AskedMemento): 
   throw await nothingSeen(collection, url, sense);
 }
 
+/** Longer than any two captures are apart. */
+const FOREVER_MS = 1e15;
+
 /** As `pickMemento`; where the URL was never captured, of one that scripts only made look different, the nearest in time. */
 export async function pickAlike(collection: Collection, asked: AskedMemento): Promise<Picked> {
   const { url, time, sense } = asked;
@@ -47,7 +50,10 @@ export async function pickAlike(collection: Collection, asked: AskedMemento): Pr
   let [nearest, distance]: [Picked | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
   for (const other of await collection.alike(url)) {
     const found = await pick(collection, other, time, sense);
-    const apart = Math.abs((found?.capture.timeMs ?? Number.POSITIVE_INFINITY) - time.ms);
+    const timeMs = found?.capture.timeMs ?? Number.POSITIVE_INFINITY;
+    // What came later is for want of anything else.
+    const isLate = sense === "pinned" && timeMs > time.ms;
+    const apart = Math.abs(timeMs - time.ms) + (isLate ? FOREVER_MS : 0);
     if (apart < distance) [nearest, distance] = [found, apart];
   }
   if (nearest === undefined) throw await nothingSeen(collection, url, sense);
