@@ -63,3 +63,8 @@ await made.write({
 await made.close();
 writeFileSync(join(folder, "package.json"), `${JSON.stringify({ type: "commonjs" })}\n`);
 copyFileSync(join(root, "scripts", "launcher.cjs"), join(folder, "holotype.js"));
+
+// The one script of the pages, for browsers: a file beside the program, which serves it.
+const pages = await rolldown({ input: join(root, "ui", "pages.ts"), platform: "browser" });
+await pages.write({ file: join(folder, "pages-script.js"), format: "iife", minify: true });
+await pages.close();

@@ -8,14 +8,14 @@ import { BUILD, bin, checkNode, install, root, runRows } from "./prepare.mjs";
 checkNode();
 install();
 const only = process.argv.slice(2);
-const types = [bin("tsc"), "-p", "tsconfig.json"];
+const types = ["tsconfig.json", "ui/tsconfig.json"].map((project) => [bin("tsc"), "-p", project]);
 const lint = [bin("oxlint"), "--type-aware", "--deny-warnings"];
 const format = [bin("biome"), "ci", "."];
 if (only.length > 0) await runRows(BUILD);
 else {
   // The compiler uses one core. Types and lint look at what was built, which bench/ imports by the package's name.
   await runRows(BUILD, [format]);
-  await runRows([types], [lint]);
+  await runRows(types, [lint]);
 }
 
 const folder = mkdtempSync(join(tmpdir(), "holotype-test-"));

@@ -1,19 +1,9 @@
-import { basename, resolve } from "node:path";
-import { Archive } from "../archive/index.ts";
 import { ArchiveError } from "../base/index.ts";
-import { nodeDisk, writeStandardError, writeStandardOutput } from "../disk/index.ts";
-import { type HttpServer, type LogEntry, serveHttp } from "../http/index.ts";
-import {
-  type AccessRules,
-  Collection,
-  followCommits,
-  parseAccessRules,
-  serveArchives,
-  toldAnswer,
-} from "../serve/index.ts";
+import { writeStandardOutput } from "../disk/index.ts";
 import { archiveFolder } from "./archive-option.ts";
 import { type Arguments, type Command, parseCount } from "./command.ts";
 import { stopSignal } from "./interruption.ts";
+import { Serving } from "./serving.ts";
 import { readToken } from "./volume-remote.ts";
 
 export const serve: Command = {
@@ -51,101 +41,31 @@ commits show within a second. Its log goes to standard error, one JSON object pe
   examples: ["holotype add samples --archive /tmp/cabinet", "holotype serve --archive /tmp/cabinet --port 8080"],
   async run(args) {
     const stop = stopSignal();
-    const baseUrl = readBaseUrl(args);
-    const archives: Archive[] = [];
-    await using _closing = { [Symbol.asyncDispose]: () => closeAll(archives) };
-    const collections = await openCollections(args, archives);
-    const handler = serveArchives(collections, { baseUrl, serveFiles: args.flag("serve-files") });
-    const server = await serveHttp(handler, {
-      host: args.text("host") ?? "127.0.0.1",
-      port: parseCount("port", args.text("port") ?? "", 0, 65_535),
-      token: readToken(args),
-      open: args.flag("open"),
-      hosts: baseUrl === undefined ? [] : [new URL(baseUrl).hostname],
-      cors: args.flag("cors"),
-      formatError: toldAnswer,
-      onLog: printLog,
-      logRequests: args.flag("log-requests"),
+    await using serving = await Serving.open({
+      archives: args.list("archive").length > 0 ? args.list("archive") : [defaultFolder(args)],
+      rules: args.list("rules"),
+      baseUrl: readBaseUrl(args),
+      serveFiles: args.flag("serve-files"),
+      http: {
+        host: args.text("host") ?? "127.0.0.1",
+        port: parseCount("port", args.text("port") ?? "", 0, 65_535),
+        token: readToken(args),
+        open: args.flag("open"),
+        cors: args.flag("cors"),
+        logRequests: args.flag("log-requests"),
+      },
+      isLogged: true,
     });
-    tellReady(server, collections, args.flag("json"));
-    const ending = new AbortController();
-    const following = followCommits(collections, ending.signal, (collection, { code, message }) =>
-      printLog({ level: "error", event: "refresh", collection, code, message }),
-    );
+    const { url, collections } = serving;
+    const names = collections.map(({ name }) => name);
+    writeStandardOutput(args.flag("json") ? `${JSON.stringify({ url, collections: names })}\n` : `${url}\n`);
     await stop;
-    ending.abort();
-    await following;
-    await server.close();
     return 0;
   },
 };
 
-function tellReady({ url }: HttpServer, collections: readonly Collection[], json: boolean): void {
-  const names = collections.map(({ name }) => name);
-  writeStandardOutput(json ? `${JSON.stringify({ url, collections: names })}\n` : `${url}\n`);
-}
-
-/** `NAME=DIR`; without a name, undefined. A folder that is called so comes first. */
-function splitNamed(text: string): readonly [name: string | undefined, path: string] {
-  const [, name, path] = /^([A-Za-z_][\w-]*)=(.+)$/s.exec(text) ?? [];
-  return path === undefined || nodeDisk.stat(text) !== undefined ? [undefined, text] : [name, path];
-}
-
-async function closeAll(archives: readonly Archive[]): Promise<void> {
-  for (const archive of archives) await archive[Symbol.asyncDispose]();
-}
-
-/** Each archive is added to `archives`, to be closed. */
-async function openCollections(args: Arguments, archives: Archive[]): Promise<Collection[]> {
-  const folders = args.list("archive").length > 0 ? args.list("archive") : [defaultFolder(args)];
-  const rules = readRules(args);
-  const collections: Collection[] = [];
-  for (const text of folders) {
-    const [given, folder] = splitNamed(text);
-    const name = given ?? nameOf(folder);
-    const archive = await Archive.open(nodeDisk, folder);
-    archives.push(archive);
-    collections.push(new Collection(name, archive, rules.get(name) ?? rules.get("")));
-    rules.delete(name);
-  }
-  const unused = [...rules.keys()].find((name) => name !== "");
-  if (unused !== undefined) throw new ArchiveError("HT_USAGE", `--rules for ${unused}, but no such collection`);
-  return collections;
-}
-
 function defaultFolder(args: Arguments): string {
   return archiveFolder({ ...args, text: () => undefined });
-}
-
-/** That of the folder, as far as a URL may have it. */
-function nameOf(folder: string): string {
-  const name = basename(resolve(folder)).replace(/[^\w-]+/g, "-");
-  return /^[A-Za-z_]/.test(name) ? name : `_${name}`;
-}
-
-/** By the name of the collection; under the empty one those of all others. */
-function readRules(args: Arguments): Map<string, AccessRules> {
-  const rules = new Map<string, AccessRules>();
-  for (const text of args.list("rules")) {
-    const [name = "", path] = splitNamed(text);
-    if (rules.has(name)) throw new ArchiveError("HT_USAGE", `--rules ${text}: only one file for each collection`);
-    rules.set(name, parseAccessRules(readWhole(path), path));
-  }
-  return rules;
-}
-
-const RULES_SIZE_MAX = 1 << 28;
-
-/** Rules that were cut off would show what they should hide. */
-function readWhole(path: string): string {
-  using file = nodeDisk.open(path, "read");
-  const size = file.size();
-  if (size > RULES_SIZE_MAX) throw new ArchiveError("HT_TOO_LARGE", `${path}: larger than access rules may be`);
-  const bytes = Buffer.alloc(size);
-  let at = 0;
-  for (let count = -1; at < size && count !== 0; at += count) count = file.read(bytes.subarray(at), at);
-  if (at < size) throw new ArchiveError("HT_CHANGED", `${path}: became shorter while it was read`);
-  return bytes.toString("utf8");
 }
 
 function readBaseUrl(args: Arguments): string | undefined {
@@ -154,12 +74,4 @@ function readBaseUrl(args: Arguments): string | undefined {
   if (!/^https?:\/\/[^/?#\s]+(?:\/[^?#\s]*)?$/i.test(text) || !URL.canParse(text))
     throw new ArchiveError("HT_USAGE", `--base-url takes a URL, not ${text}`);
   return text;
-}
-
-function printLog(entry: LogEntry | Readonly<Record<string, unknown>>): void {
-  try {
-    writeStandardError(`${JSON.stringify(entry)}\n`);
-  } catch {
-    // Nobody reads the log any more; that is no reason to stop serving.
-  }
 }

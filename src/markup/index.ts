@@ -1,6 +1,6 @@
 /** What reports and pages are drawn with: markup that cannot be forged, numbers and foreign texts, bars, the style. */
 
-export { type BarPart, chartBar, legend } from "./charts.ts";
+export { type BarPart, chartBar, legend, PATTERNS } from "./charts.ts";
 export {
   formatAmount,
   formatBytes,
@@ -12,4 +12,5 @@ export {
 } from "./format.ts";
 export { escapeHtml, foreign, html, Markup, type MarkupValue } from "./markup.ts";
 export { formatPage, type PageSection } from "./page.ts";
+export { PAGES_STYLE } from "./pages-style.ts";
 export { barHead, dataTable, furtherRows, size, type TableRow } from "./tables.ts";

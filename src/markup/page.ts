@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { PATTERNS } from "./charts.ts";
 import { html, Markup } from "./markup.ts";
-import { REPORT_STYLE } from "./style.ts";
+import { KIT_STYLE } from "./style.ts";
 
 export interface PageSection {
   /** Of its anchor. */
@@ -29,7 +29,7 @@ export interface ReportPage {
 
 export function formatPage({ kind, title, lead, figure, sections, footer }: ReportPage): string {
   // Only this very style sheet is allowed, so that no text that got past the escapes could bring one of its own.
-  const styleHash = createHash("sha256").update(REPORT_STYLE).digest("base64");
+  const styleHash = createHash("sha256").update(KIT_STYLE).digest("base64");
   const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'`;
   const page = html`<!doctype html>
 <html lang="en">
@@ -40,7 +40,7 @@ export function formatPage({ kind, title, lead, figure, sections, footer }: Repo
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
 <title>${title} \u2013 ${kind}</title>
-<style>${new Markup(REPORT_STYLE)}</style>
+<style>${new Markup(KIT_STYLE)}</style>
 </head>
 <body>
 ${PATTERNS}

@@ -1,9 +1,13 @@
-/** The look of a report: quiet paper by day, quiet slate by night, black on white in print. Nothing is loaded. */
-export const REPORT_STYLE = `
+/**
+ * The look of reports and pages: quiet paper by day, quiet slate by night, black on white in print. Nothing is loaded.
+ * What only the pages of a server have is in pages-style.ts.
+ */
+export const KIT_STYLE = `
 :root {
   color-scheme: light dark;
   --paper: #fbfaf7; --card: #ffffff; --ink: #23282b; --soft: #5c6468; --line: #e0dcd3; --faint: #f0ede6; --shade: #23282b33;
   --kept: #7d97a5; --saved: #1f7a5c; --saved-line: #5fb394; --third: #b98a3a; --third-dot: #f5e3bd;
+  --observed: #2b5b73; --presumed: #c3d5dd; --presumed-line: #8fb0c0; --failed: #a3402b; --mark: #fbf0d0; --mark-ink: #6b4a0c; --accent: #1a6a50;
   --serif: "Iowan Old Style", "Palatino Linotype", Palatino, "Book Antiqua", Georgia, serif;
   --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", "Liberation Sans", sans-serif;
   --mono: ui-monospace, "SFMono-Regular", Menlo, Consolas, "Liberation Mono", monospace;
@@ -12,6 +16,7 @@ export const REPORT_STYLE = `
   :root {
     --paper: #171a1c; --card: #1e2225; --ink: #e4e2dc; --soft: #a3a9ab; --line: #33393c; --faint: #262b2e; --shade: #000000aa;
     --kept: #6f8a99; --saved: #3fa480; --saved-line: #23664e; --third: #d0a458; --third-dot: #5f4518;
+    --observed: #7fb2ca; --presumed: #2d4550; --presumed-line: #4c7183; --failed: #e58a72; --mark: #43361a; --mark-ink: #f0d596; --accent: #6cc7a5;
   }
 }
 * { box-sizing: border-box; }

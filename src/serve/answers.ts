@@ -33,12 +33,13 @@ export function toldAnswer(
   request: ServerRequest,
   headers: Headers = [],
 ): ServerAnswer {
-  return wantsJson(request)
+  return prefersJson(request)
     ? jsonAnswer(status, { error: { code, message } }, headers)
     : textAnswer(status, "text/plain; charset=utf-8", `${message}\n`, headers);
 }
 
-function wantsJson({ headers: { accept = "" } }: ServerRequest): boolean {
+/** Whether a client would rather have JSON than text. */
+export function prefersJson({ headers: { accept = "" } }: ServerRequest): boolean {
   const at = accept.search(/application\/(?:[\w.-]+\+)?json/i);
   const text = accept.search(/text\/(?:plain|html|\*)/i);
   return at >= 0 && (text < 0 || at < text);

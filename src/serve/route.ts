@@ -1,6 +1,7 @@
 /** A route: which targets it is for, and who answers them. The table of all of them is in routes.ts. */
 import type { ServerAnswer, ServerRequest } from "../http/index.ts";
 import type { Collection } from "./collection.ts";
+import type { Assets } from "./pages/assets.ts";
 
 /** A request on its way to a route. */
 export interface Asked {
@@ -14,6 +15,8 @@ export interface Asked {
   /** What the route's expression found, by name. */
   readonly found: Readonly<Record<string, string | undefined>>;
   readonly serveFiles: boolean;
+  /** What pages load. */
+  readonly assets: Assets;
 }
 
 export interface Route {

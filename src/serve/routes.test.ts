@@ -19,6 +19,7 @@ const records = [
 /** Targets that would show the hidden capture without rules, or count it; all of a route's. */
 const CASES: Readonly<Record<string, readonly string[]>> = {
   "/": ["/"],
+  "/static/<file>": ["/static/none.css"],
   "/<coll>/": ["/coll/"],
   "/<coll>?q=type:urlquery…": [
     `/coll?q=type:urlquery+url:${encodeURIComponent(HIDDEN)}`,
@@ -95,7 +96,7 @@ describe.each(["block", "exclude"])("with rules that %s", (access) => {
 it("the cases would show it without rules", async () => {
   await using archive = await serveRecords(records, { serveFiles: true });
   /** They say nothing of single captures; or only that they are there, and in bytes. */
-  const silent = ["/", "/<coll>/", "/<coll>/*/<url>", "/api/openapi.json", "/api/", "/api/pages"];
+  const silent = ["/", "/static/<file>", "/<coll>/", "/<coll>/*/<url>", "/api/openapi.json", "/api/", "/api/pages"];
   const files = ["/<coll>/segments/<file>", "/<coll>/record/<time>/<url>"];
   for (const [pattern, targets] of Object.entries(CASES)) {
     if (silent.includes(pattern)) continue;

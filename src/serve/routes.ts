@@ -5,6 +5,7 @@ import { recordAnswer, segmentAnswer } from "./files.ts";
 import { framedAnswer, timegateAnswer } from "./memento/timegate.ts";
 import { timemapAnswer } from "./memento/timemap.ts";
 import { calendarAnswer, collectionOverview, serverOverview } from "./overview.ts";
+import { PAGE_ROUTES } from "./pages/routes.ts";
 import { rawAnswer } from "./replay/raw.ts";
 import { workerAnswer } from "./replay/worker.ts";
 import type { Route } from "./route.ts";
@@ -54,4 +55,4 @@ const COLLECTION_ROUTES: readonly Route[] = [
   { pattern: "/<coll>/<url>", match: /^(?<asOf>as-of\/)?(?<url>.+)$/s, answer: timegateAnswer },
 ];
 
-export const ROUTES: readonly Route[] = [...SERVER_ROUTES, ...COLLECTION_ROUTES];
+export const ROUTES: readonly Route[] = [...SERVER_ROUTES, ...PAGE_ROUTES, ...COLLECTION_ROUTES];

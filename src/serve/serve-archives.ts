@@ -4,6 +4,7 @@ import type { Handler, ServerAnswer, ServerRequest } from "../http/index.ts";
 import { failureAnswer, type Headers } from "./answers.ts";
 import type { Collection } from "./collection.ts";
 import { originOf } from "./origin.ts";
+import { Assets } from "./pages/assets.ts";
 import type { Asked, Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
 
@@ -12,6 +13,8 @@ export interface ServeOptions {
   readonly baseUrl?: string | undefined;
   /** Serve records and segments as files, too. Never those of a collection with access rules. */
   readonly serveFiles?: boolean | undefined;
+  /** The script of the pages, made of ui/. Without it they work, with less comfort. */
+  readonly script?: string | undefined;
 }
 
 /** Wayback Machine's name for what it has: here, the first collection, unless one is called so. */
@@ -32,11 +35,13 @@ class ArchiveServer {
   private readonly collections: ReadonlyMap<string, Collection>;
   private readonly first: Collection;
   private readonly options: ServeOptions;
+  private readonly assets: Assets;
 
   constructor(collections: ReadonlyMap<string, Collection>, first: Collection, options: ServeOptions) {
     this.collections = collections;
     this.first = first;
     this.options = options;
+    this.assets = new Assets(options.script);
   }
 
   async answer(request: ServerRequest): Promise<ServerAnswer> {
@@ -46,8 +51,9 @@ class ArchiveServer {
       request.route = route.pattern;
       if (request.method === "OPTIONS") return { status: 204, headers: ALLOW };
       if (request.method !== "GET" && request.method !== "HEAD") return refuse(request);
+      const { collections, assets } = this;
       const serveFiles = this.options.serveFiles === true;
-      return await route.answer({ request, collection, collections: this.collections, origin, found, serveFiles });
+      return await route.answer({ request, collection, collections, origin, found, serveFiles, assets });
     } catch (error) {
       return failureAnswer(error, request);
     }

@@ -1,0 +1,6 @@
+/** The script of the pages. They work without it: it adds suggestions while somebody types, and buttons that copy. */
+import { offerCopies } from "./copy.ts";
+import { offerSuggestions } from "./suggest.ts";
+
+offerSuggestions();
+offerCopies();
