@@ -1,6 +1,8 @@
 /** What reports and pages are drawn with: markup that cannot be forged, numbers and foreign texts, bars, the style. */
 
 export { type BarPart, chartBar, legend, PATTERNS } from "./charts.ts";
+export { type Column, columnChart } from "./columns.ts";
+export { csvField, csvLine } from "./csv.ts";
 export {
   formatAmount,
   formatBytes,
