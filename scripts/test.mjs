@@ -3,11 +3,13 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { installChromium } from "./install-chromium.mjs";
 import { BUILD, bin, checkNode, install, root, runRows } from "./prepare.mjs";
 
 checkNode();
 install();
 const only = process.argv.slice(2);
+if (only.length === 0 || only.some((name) => name.includes("browser"))) installChromium();
 const types = ["tsconfig.json", "ui/tsconfig.json"].map((project) => [bin("tsc"), "-p", project]);
 const lint = [bin("oxlint"), "--type-aware", "--deny-warnings"];
 const format = [bin("biome"), "ci", "."];
