@@ -4,8 +4,11 @@ import { isVisit } from "../access/allowed-lifespans.ts";
 import type { AskedTime } from "../asked-time.ts";
 import type { Collection } from "../collection.ts";
 
-/** `nearest`: the capture nearest in time. `valid`: the one that found what was there at that time. */
-export type TimeSense = "nearest" | "valid";
+/**
+ * `nearest`: the capture nearest in time. `valid`: the one that found what was there at that time. `pinned`: the same, and
+ * where nothing is known from then or before, the first one after it: the parts of a page come seconds after the page.
+ */
+export type TimeSense = "nearest" | "valid" | "pinned";
 
 export interface Chosen {
   readonly capture: Capture;
@@ -32,8 +35,12 @@ export async function choose(
   sense: TimeSense,
   accepts: (capture: Capture) => boolean = () => true,
 ): Promise<Chosen | undefined> {
-  if (sense === "valid") {
-    const capture = (await collection.at(url, time.exact?.toMs ?? time.ms))?.capture;
+  if (sense !== "nearest") {
+    const timeMs = time.exact?.toMs ?? time.ms;
+    const valid = (await collection.at(url, timeMs))?.capture;
+    const isAfter = (each: Capture) => isVisit(each) && accepts(each);
+    const capture =
+      valid ?? (sense === "pinned" ? await firstOf(collection, { url, fromMs: timeMs + 1 }, isAfter) : undefined);
     if (capture === undefined || !accepts(capture)) return undefined;
     return { capture, isExact: isOf(capture, time) };
   }
