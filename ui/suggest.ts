@@ -127,9 +127,12 @@ class SuggestBox {
   private take(chosen: number): void {
     const suggestion = this.suggestions[chosen];
     if (suggestion === undefined) return;
-    this.input.value = suggestion.host ?? suggestion.url;
+    const { host, url } = suggestion;
+    this.input.value = host ?? url;
     this.close();
-    this.input.form?.requestSubmit();
+    const { root = "", collection = "" } = document.body.dataset;
+    if (host === null) this.input.form?.requestSubmit();
+    else location.assign(`${root}/${collection}/site/${encodeURIComponent(host).replaceAll("%3A", ":")}`);
   }
 
   private close(): void {

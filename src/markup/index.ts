@@ -16,3 +16,4 @@ export { escapeHtml, foreign, html, Markup, type MarkupValue } from "./markup.ts
 export { formatPage, type PageSection } from "./page.ts";
 export { PAGES_STYLE } from "./pages-style.ts";
 export { barHead, dataTable, furtherRows, size, type TableRow } from "./tables.ts";
+export { formatDay, formatDuration, formatSecond, timeOf } from "./times.ts";

@@ -4,22 +4,17 @@ import { CDX_ROUTES, CDX_SERVER_ROUTES } from "./cdx/routes.ts";
 import { recordAnswer, segmentAnswer } from "./files.ts";
 import { framedAnswer, timegateAnswer } from "./memento/timegate.ts";
 import { timemapAnswer } from "./memento/timemap.ts";
-import { calendarAnswer, collectionOverview, serverOverview } from "./overview.ts";
+import { calendarAnswer } from "./overview.ts";
 import { PAGE_ROUTES } from "./pages/routes.ts";
 import { rawAnswer } from "./replay/raw.ts";
 import { workerAnswer } from "./replay/worker.ts";
 import type { Route } from "./route.ts";
 
 /** Those of the server come first: no collection has their names. */
-const SERVER_ROUTES: readonly Route[] = [
-  { pattern: "/", match: /^(?:\?.*)?$/s, isOfServer: true, answer: serverOverview },
-  ...CDX_SERVER_ROUTES,
-  ...API_ROUTES,
-];
+const SERVER_ROUTES: readonly Route[] = [...CDX_SERVER_ROUTES, ...API_ROUTES];
 
 const COLLECTION_ROUTES: readonly Route[] = [
   ...CDX_ROUTES,
-  { pattern: "/<coll>/", match: /^(?:\?.*)?$/s, answer: collectionOverview },
   {
     pattern: "/<coll>/timemap/{link,json,cdxj}/<url>",
     match: /^timemap\/(?<form>link|json|cdxj)\/(?:(?<page>\d{17})\/)?(?<url>.+)$/s,

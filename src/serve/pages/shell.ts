@@ -5,7 +5,7 @@
  */
 import { ArchiveError, ERROR_TABLE } from "../../base/index.ts";
 import type { ServerAnswer } from "../../http/index.ts";
-import { html, type Markup, PATTERNS } from "../../markup/index.ts";
+import { html, Markup, PATTERNS } from "../../markup/index.ts";
 import { failureAnswer, type Headers, jsonAnswer, prefersJson } from "../answers.ts";
 import type { Asked, Route } from "../route.ts";
 import { MARK } from "./icon.ts";
@@ -49,6 +49,9 @@ const PAGE_HEADERS: Headers = [
   ["Cache-Control", "no-cache"],
   ["Vary", "Accept"],
 ];
+
+/** Not in a template: there the bundler would replace it, with code from a package that is not there. */
+const SCRIPT_END = new Markup("</script>\n");
 
 export function wantsJson({ request }: Asked): boolean {
   return /[?&]format=json(?:&|$)/.test(request.target) || prefersJson(request);
@@ -112,7 +115,7 @@ function frameOf(asked: Asked, page: Page, links: PageLinks): { before: Markup; 
   const { assets, collection, collections } = asked;
   const { root, base } = links;
   const script =
-    assets.script === undefined ? undefined : html`<script src="${root}${assets.script}" defer></script>\n`;
+    assets.script === undefined ? undefined : html`<script src="${root}${assets.script}" defer>${SCRIPT_END}`;
   const before = html`<!doctype html>
 <html lang="en">
 <head>
