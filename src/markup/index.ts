@@ -17,3 +17,4 @@ export { formatPage, type PageSection } from "./page.ts";
 export { PAGES_STYLE } from "./pages-style.ts";
 export { barHead, dataTable, furtherRows, size, type TableRow } from "./tables.ts";
 export { formatDay, formatDuration, formatSecond, timeOf } from "./times.ts";
+export { VIEWS_STYLE } from "./views-style.ts";

@@ -1,10 +1,9 @@
 /** `/<coll>/compare?url=…&a=…&b=…`: two versions of a URL, and what they differ in. */
 import { formatTimestamp, systemClock } from "../../../base/index.ts";
 import type { ServerAnswer } from "../../../http/index.ts";
-import { foreign, formatBytes, formatNumber, html, type Markup } from "../../../markup/index.ts";
+import { foreign, formatBytes, formatNumber, formatSecond, html, type Markup } from "../../../markup/index.ts";
 import { lifespanRow } from "../../api/rows.ts";
 import type { Asked } from "../../route.ts";
-import { formatSecond } from "../days.ts";
 import type { PageLinks } from "../links.ts";
 import { PageQuery } from "../query.ts";
 import { pageAnswer, wantsJson } from "../shell.ts";

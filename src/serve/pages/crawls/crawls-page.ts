@@ -2,24 +2,11 @@
 import type { Capture, Duplication } from "../../../archive/index.ts";
 import { ArchiveError, formatTimestamp, systemClock } from "../../../base/index.ts";
 import type { ServerAnswer } from "../../../http/index.ts";
-import {
-  type BarPart,
-  barHead,
-  dataTable,
-  foreign,
-  formatAmount,
-  formatNumber,
-  formatShare,
-  html,
-  legend,
-  type Markup,
-  size,
-} from "../../../markup/index.ts";
+import { barHead, type BarPart, dataTable, foreign, formatAmount, formatDay, formatNumber, formatSecond, formatShare, html, legend, type Markup, size } from "../../../markup/index.ts";
 import { formatCursor, parseCursor, wrongCursor } from "../../api/cursor.ts";
 import { captureRow } from "../../api/rows.ts";
 import type { Asked } from "../../route.ts";
 import { csvAnswer } from "../csv-answer.ts";
-import { formatDay, formatSecond } from "../days.ts";
 import { counted, countOf, soon } from "../duplication/counted.ts";
 import { tableCsv } from "../duplication/tables.ts";
 import type { PageLinks } from "../links.ts";

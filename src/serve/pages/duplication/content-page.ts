@@ -2,11 +2,10 @@
 import type { Capture } from "../../../archive/index.ts";
 import { ArchiveError, formatTimestamp, systemClock } from "../../../base/index.ts";
 import type { ServerAnswer } from "../../../http/index.ts";
-import { dataTable, foreign, formatAmount, formatBytes, html } from "../../../markup/index.ts";
+import { dataTable, foreign, formatAmount, formatBytes, formatSecond, html } from "../../../markup/index.ts";
 import { formatCursor, parseCursor, wrongCursor } from "../../api/cursor.ts";
 import { captureRow } from "../../api/rows.ts";
 import type { Asked } from "../../route.ts";
-import { formatSecond } from "../days.ts";
 import type { PageLinks } from "../links.ts";
 import { PageQuery } from "../query.ts";
 import { pageAnswer } from "../shell.ts";

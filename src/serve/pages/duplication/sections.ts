@@ -1,26 +1,8 @@
 /** The parts of the page on duplication, in the order in which they are read. */
 import type { Duplication, NamedFigures, RepeatedContent } from "../../../archive/index.ts";
 import { formatTimestamp } from "../../../base/index.ts";
-import {
-  type BarPart,
-  barHead,
-  chartBar,
-  columnChart,
-  dataTable,
-  foreign,
-  formatAmount,
-  formatBytes,
-  formatNumber,
-  formatShare,
-  html,
-  legend,
-  type Markup,
-  type MarkupValue,
-  size,
-  type TableRow,
-} from "../../../markup/index.ts";
+import { barHead, type BarPart, chartBar, columnChart, dataTable, foreign, formatAmount, formatBytes, formatDay, formatNumber, formatShare, html, legend, type Markup, type MarkupValue, size, type TableRow } from "../../../markup/index.ts";
 import { fileName } from "../../api/rows.ts";
-import { formatDay } from "../days.ts";
 import type { PageLinks } from "../links.ts";
 import { growthOf } from "./growth.ts";
 import { acrossRows, bySaved, type DuplicationTable, savedOf } from "./tables.ts";

@@ -1,8 +1,7 @@
 /** The changes of a site between two days as a table, with links that compare before and after. */
 import type { Change } from "../../../archive/index.ts";
 import { formatTimestamp } from "../../../base/index.ts";
-import { dataTable, foreign, formatNumber, html, type Markup, type TableRow } from "../../../markup/index.ts";
-import { formatDay, formatSecond } from "../days.ts";
+import { dataTable, foreign, formatDay, formatNumber, formatSecond, html, type Markup, type TableRow } from "../../../markup/index.ts";
 import type { PageLinks } from "../links.ts";
 import type { SiteChanges } from "./changes.ts";
 import type { SiteQuestion } from "./site-question.ts";

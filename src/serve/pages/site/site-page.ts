@@ -1,11 +1,10 @@
 /** `/<coll>/site/<host>`: the URLs of a host as a tree, as of a day, or what changed between two days. */
 import { ArchiveError, formatIso, formatTimestamp } from "../../../base/index.ts";
 import type { ServerAnswer } from "../../../http/index.ts";
-import { formatNumber, html, type Markup } from "../../../markup/index.ts";
+import { formatDay, formatNumber, html, type Markup } from "../../../markup/index.ts";
 import { formatCursor, parseCursor } from "../../api/cursor.ts";
 import { lifespanRow } from "../../api/rows.ts";
 import type { Asked } from "../../route.ts";
-import { formatDay } from "../days.ts";
 import type { PageLinks } from "../links.ts";
 import { pageAnswer } from "../shell.ts";
 import { listChanges, type SiteChanges } from "./changes.ts";

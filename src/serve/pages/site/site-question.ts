@@ -1,10 +1,10 @@
 /** What is asked of a site: the host, the day, the folder, and which media types. */
+import { formatDay } from "../../../markup/index.ts";
 import type { Scope } from "../../../archive/index.ts";
 import { ArchiveError, systemClock } from "../../../base/index.ts";
 import { hostOf } from "../../../url/index.ts";
 import { isHtml } from "../../api/versions.ts";
 import type { Asked } from "../../route.ts";
-import { formatDay } from "../days.ts";
 import { PageQuery } from "../query.ts";
 import { dayOf, endOfDay, type SiteSpan, siteSpan } from "./span.ts";
 import { hostKeyOf } from "./tree.ts";

@@ -1,8 +1,7 @@
 /** One folder of a site as a table: folders in it that can be opened, and URLs with their age and versions. */
 import { formatTimestamp } from "../../../base/index.ts";
-import { dataTable, foreign, formatAmount, formatNumber, html, type Markup, type TableRow } from "../../../markup/index.ts";
+import { dataTable, foreign, formatAmount, formatDay, formatDuration, formatNumber, html, type Markup, type TableRow } from "../../../markup/index.ts";
 import { formatCursor } from "../../api/cursor.ts";
-import { formatDay, formatLength } from "../days.ts";
 import type { PageLinks } from "../links.ts";
 import type { SiteQuestion } from "./site-question.ts";
 import type { SiteListing, SiteRow, UrlRow } from "./tree.ts";
@@ -66,7 +65,7 @@ function urlRow({ name, lifespan, versions, lifespans }: UrlRow, { timeMs }: Sit
     head: html`<a class="leaf" href="${pinned}">${foreign(name)}</a>${tag}`,
     cells: [
       foreign(mime),
-      html`<span title="since ${formatDay(birth)}">${formatLength(timeMs - birth)}</span>`,
+      html`<span title="since ${formatDay(birth)}">${formatDuration(timeMs - birth)}</span>`,
       html`<a href="${links.timeline(url)}" aria-label="${formatAmount(versions, "version")} of ${name}">${formatNumber(versions)}</a>${lifespans > versions ? html` <span class="tag returned">returned</span>` : undefined}`,
       formatDay(seen),
     ],
