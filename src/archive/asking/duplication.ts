@@ -9,7 +9,7 @@ import { Flag, has, isHolder, isSamePlace } from "../catalogue/capture-row.ts";
 import type { CatalogueView, FoundCapture } from "../catalogue/catalogue-view.ts";
 import { Capture, type CaptureNames } from "./capture.ts";
 import { PAUSE, PAUSE_ROWS } from "./pause.ts";
-import { RepeatedContents, type RepeatedContent } from "./repeated-contents.ts";
+import { type RepeatedContent, RepeatedContents } from "./repeated-contents.ts";
 import type { Figures, NamedFigures } from "./stats.ts";
 
 /** Captures of a content that is known from another one: how many, the bytes of their payloads, and those not stored. */
@@ -67,7 +67,7 @@ const GROUPS_MAX = 100_000;
 const NONE = "-";
 const OTHER = "other";
 /** Of a content with more captures, they are read twice. */
-const HELD_MAX = 4096;
+const HELD_MAX = 1000;
 const NO_CRAWL = -1;
 
 export function* countDuplication(

@@ -42,7 +42,10 @@ export class PageQuery {
     if (text === undefined) return undefined;
     const timeMs = /^[0-9]{4,17}$/.test(text) ? parseTimestamp(text, padding) : this.parseText(text, padding);
     if (timeMs === undefined)
-      throw new ArchiveError("HT_USAGE", `${name} is not a time: ${text.slice(0, 60)} (try 2014, 201403 or 2014-03-01)`);
+      throw new ArchiveError(
+        "HT_USAGE",
+        `${name} is not a time: ${text.slice(0, 60)} (try 2014, 201403 or 2014-03-01)`,
+      );
     return timeMs;
   }
 

@@ -50,7 +50,8 @@ export async function archivedText(
     damage = error.code === "HT_NOT_FOUND" ? "its content is not in the archive" : "it cannot be read to its end";
   }
   const all = Buffer.concat(pieces);
-  const isBinary = all.subarray(0, LOOKED_SIZE).includes(NUL) && !/^(?:\xff\xfe|\xfe\xff)/.test(all.toString("latin1", 0, 2));
+  const isBinary =
+    all.subarray(0, LOOKED_SIZE).includes(NUL) && !/^(?:\xff\xfe|\xfe\xff)/.test(all.toString("latin1", 0, 2));
   const isCss = /^\s*text\/css\b/i.test(contentType ?? "");
   const text = isBinary ? "" : decoderFor(all, contentType, isCss).decode(all);
   return { text, isCut: size > sizeMax, damage, contentType, isBinary };

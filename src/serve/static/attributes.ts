@@ -60,13 +60,7 @@ export function rewriteAttributes(
   return kept;
 }
 
-function other(
-  element: string,
-  name: string,
-  value: string,
-  base: string,
-  references: References,
-): string | undefined {
+function other(element: string, name: string, value: string, base: string, references: References): string | undefined {
   if (name === "style" || (PAINTED.test(name) && /url\(/i.test(value))) return rewriteCss(value, base, references);
   if (name === "srcset" && (element === "img" || element === "source")) return rewriteSrcset(value, base, references);
   // Within the page: a gradient, a text along a path.

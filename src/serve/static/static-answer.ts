@@ -3,9 +3,10 @@
  * they load comes from the archive at the time that was asked for; everything else is given decoded. `sf_` is a page in a
  * frame of another: its links stay in the frame.
  */
-import { decodeContent, loadZstd } from "../../warc/index.ts";
+
 import type { AnswerBody, ServerAnswer } from "../../http/index.ts";
 import { foreign, html } from "../../markup/index.ts";
+import { decodeContent, loadZstd } from "../../warc/index.ts";
 import { type Headers, redirectAnswer, SHORT_CACHING } from "../answers.ts";
 import { headerUrl } from "../archived-url.ts";
 import { httpDate } from "../memento/stamp.ts";

@@ -7,9 +7,9 @@ import type { Asked } from "../../route.ts";
 import type { PageLinks } from "../links.ts";
 import { PageQuery } from "../query.ts";
 import { pageAnswer, wantsJson } from "../shell.ts";
+import type { TextDiff } from "./diff-lines.ts";
 import { diffSection } from "./diff-section.ts";
 import { compareTexts } from "./diff-thread.ts";
-import type { TextDiff } from "./diff-lines.ts";
 import { compareFields, compareLists, type FieldDifference, type ListDifference } from "./differences.ts";
 import { type ComparedDocument, readDocument } from "./document.ts";
 import { fieldsSection, listsSection } from "./lists-section.ts";
@@ -107,7 +107,10 @@ ${note}${tabs(comparison, links)}</div>
 ${viewSection(comparison, links)}</section>`;
 }
 
-function viewSection({ view, text, source, fields, links: linked, resources, before, after }: Comparison, links: PageLinks) {
+function viewSection(
+  { view, text, source, fields, links: linked, resources, before, after }: Comparison,
+  links: PageLinks,
+) {
   if (view === "headers") return fieldsSection(fields);
   if (view === "links")
     return [
@@ -148,7 +151,12 @@ function chooser({ url, before, after, choices, count }: ComparedVersions, view:
 ${select("a", "Version of", before)}${select("b", "with that of", after)}<button>Compare</button></form>${part}`;
 }
 
-function side(name: string, { lifespan, capture }: ComparedVersion, document: ComparedDocument, links: PageLinks): Markup {
+function side(
+  name: string,
+  { lifespan, capture }: ComparedVersion,
+  document: ComparedDocument,
+  links: PageLinks,
+): Markup {
   const { birth, end, lastSeen, captures, sha256, payloadSize, status, mime } = lifespan;
   const stamp = formatTimestamp(capture.timeMs ?? birth);
   const until = end === undefined ? "nothing else found since" : `something else found ${formatSecond(end)}`;
@@ -158,7 +166,10 @@ function side(name: string, { lifespan, capture }: ComparedVersion, document: Co
     ["captures", formatNumber(captures)],
     ["title", foreign(document.title, 120)],
     ["answer", html`${status ?? "none"}, ${foreign(mime)}, ${formatBytes(payloadSize)}`],
-    ["content", html`<a href="${links.query(`duplication/${sha256}`, {})}"><code>${sha256.slice(0, 12)}\u2026</code></a>`],
+    [
+      "content",
+      html`<a href="${links.query(`duplication/${sha256}`, {})}"><code>${sha256.slice(0, 12)}\u2026</code></a>`,
+    ],
   ];
   const shown = document.isHtml ? facts : facts.filter(([what]) => what !== "title");
   return html`<div class="side"><h2>${name}</h2><dl>${shown.map(([what, value]) => html`<div><dt>${what}</dt><dd>${value}</dd></div>`)}</dl>
@@ -176,7 +187,8 @@ function tabs({ versions, view, text, fields, links: linked, resources }: Compar
   const [a, b] = [stampOf(before.lifespan), stampOf(after.lifespan)];
   const shown = VIEWS.filter((each) => each !== "text" || text !== undefined);
   return html`<ul class="tabs">${shown.map((each) => {
-    const count = counts[each] === undefined ? undefined : html` <span class="count">${formatNumber(counts[each])}</span>`;
+    const count =
+      counts[each] === undefined ? undefined : html` <span class="count">${formatNumber(counts[each])}</span>`;
     const current = each === view ? html` aria-current="page"` : undefined;
     return html`<li><a href="${links.query("compare", { url, a, b, view: each })}"${current}>${NAMES[each]}${count}</a></li>`;
   })}</ul>`;

@@ -59,12 +59,19 @@ export function diffLines({ before, after }: DiffTask, clock: () => number = () 
     if (isPair) i++;
     removed += out.length;
     added += into.length;
-    const parts = wordsOf(out, into, deadline - clock());
-    if (parts === undefined) isCoarse = true;
-    rows.push({ kind: "changed", parts: parts ?? wholeOf(out, into) });
+    for (const [older, younger] of pairsOf(out, into)) {
+      const parts = wordsOf(older, younger, deadline - clock());
+      if (parts === undefined) isCoarse = true;
+      rows.push({ kind: "changed", parts: parts ?? wholeOf(older, younger) });
+    }
   }
   same(end === 0 ? [] : before.slice(-end));
   return { rows, added, removed, isCoarse };
+}
+
+/** As many lines on both sides are compared one by one. */
+function pairsOf(out: readonly string[], into: readonly string[]): (readonly [readonly string[], readonly string[]])[] {
+  return out.length === into.length ? out.map((line, i) => [[line], [into[i]!]]) : [[out, into]];
 }
 
 function commonStart(before: readonly string[], after: readonly string[]): number {
@@ -88,12 +95,48 @@ function wholeOf(out: readonly string[], into: readonly string[]): DiffPart[] {
   return parts;
 }
 
+/** Lines that have less in common are shown whole: marks on every other word tell nobody anything. */
+const SHARE_MIN = 0.4;
+/** What lies between two changes and is shorter is a coincidence. */
+const ISLAND_MIN = 4;
+
 /** Absent where that would take too long. */
 function wordsOf(out: readonly string[], into: readonly string[], timeout: number): DiffPart[] | undefined {
   if (out.length === 0 || into.length === 0) return wholeOf(out, into);
   const [before, after] = [out.join("\n"), into.join("\n")];
   if (before.length + after.length > WORDS_SIZE_MAX || timeout <= 0) return undefined;
-  return diffWordsWithSpace(before, after, { timeout })?.map(
-    ({ value, added, removed }): DiffPart => [removed ? -1 : added ? 1 : 0, value],
-  );
+  const found = diffWordsWithSpace(before, after, { timeout });
+  if (found === undefined) return undefined;
+  const parts = found.map(({ value, added, removed }): DiffPart => [removed ? -1 : added ? 1 : 0, value]);
+  const inBoth = parts.reduce((sum, [side, text]) => sum + (side === 0 ? lettersIn(text) : 0), 0);
+  if (inBoth < SHARE_MIN * Math.max(lettersIn(before), lettersIn(after))) return wholeOf(out, into);
+  return withoutIslands(parts);
+}
+
+function lettersIn(text: string): number {
+  return text.replace(/\s+/g, "").length;
+}
+
+/** Changes with next to nothing between them become one: what was, and then what is. */
+function withoutIslands(parts: readonly DiffPart[]): DiffPart[] {
+  const merged: DiffPart[] = [];
+  let [old, young] = ["", ""];
+  const end = () => {
+    if (old !== "") merged.push([-1, old]);
+    if (young !== "") merged.push([1, young]);
+    [old, young] = ["", ""];
+  };
+  for (const [i, [side, text]] of parts.entries()) {
+    const isIsland =
+      side === 0 && i > 0 && i < parts.length - 1 && lettersIn(text) < ISLAND_MIN && !text.includes("\n");
+    if (side === 0 && !isIsland) {
+      end();
+      merged.push([0, text]);
+      continue;
+    }
+    if (side <= 0) old += text;
+    if (side >= 0) young += text;
+  }
+  end();
+  return merged;
 }

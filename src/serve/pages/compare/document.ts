@@ -1,7 +1,7 @@
 /** One of two versions that are compared: its header, its text, what it links to and loads. */
 import type { Capture } from "../../../archive/index.ts";
-import type { Collection } from "../../collection.ts";
 import { isHtml } from "../../api/versions.ts";
+import type { Collection } from "../../collection.ts";
 import { type ArchivedText, archivedText } from "../../replay/archived-text.ts";
 import { rewriteCss } from "../../static/css.ts";
 import { HtmlRewriter } from "../../static/html.ts";

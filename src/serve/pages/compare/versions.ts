@@ -1,9 +1,9 @@
 /** Which two versions of a URL are compared: those at two times, or the last and the one before it. */
 import type { Capture, Lifespan, Moment } from "../../../archive/index.ts";
 import { ArchiveError } from "../../../base/index.ts";
-import type { Asked } from "../../route.ts";
-import { nothingSeen } from "../../replay/memento-answer.ts";
 import { archivedUrl } from "../../archived-url.ts";
+import { nothingSeen } from "../../replay/memento-answer.ts";
+import type { Asked } from "../../route.ts";
 import type { PageQuery } from "../query.ts";
 
 export interface ComparedVersion {

@@ -32,7 +32,7 @@ export function visibleText(html: string): VisibleText {
         if (HIDDEN.test(name)) hidden.push(name);
         else if (name === "body") hidden.length = 0;
         if (hidden.length > 0) return;
-        if (name === "img") line += attributes["alt"] === undefined ? "" : ` [${attributes["alt"]}] `;
+        if (name === "img") line += (attributes["alt"] ?? "").trim() === "" ? " " : ` [${attributes["alt"]}] `;
         else if (!INLINE.test(name)) end();
       },
       ontext(text) {

@@ -2,7 +2,21 @@
 import type { Capture, Duplication } from "../../../archive/index.ts";
 import { ArchiveError, formatTimestamp, systemClock } from "../../../base/index.ts";
 import type { ServerAnswer } from "../../../http/index.ts";
-import { barHead, type BarPart, dataTable, foreign, formatAmount, formatDay, formatNumber, formatSecond, formatShare, html, legend, type Markup, size } from "../../../markup/index.ts";
+import {
+  type BarPart,
+  barHead,
+  dataTable,
+  foreign,
+  formatAmount,
+  formatDay,
+  formatNumber,
+  formatShare,
+  html,
+  legend,
+  type Markup,
+  size,
+  timeOf,
+} from "../../../markup/index.ts";
 import { formatCursor, parseCursor, wrongCursor } from "../../api/cursor.ts";
 import { captureRow } from "../../api/rows.ts";
 import type { Asked } from "../../route.ts";
@@ -41,10 +55,7 @@ export async function crawlsAnswer(asked: Asked): Promise<ServerAnswer> {
       next: all.length > from + ROWS_MAX ? from + ROWS_MAX : null,
       lastScrub: null,
     }),
-    body: (links) =>
-      figures === undefined
-        ? later(asked, captures, (list) => shown(list, links))
-        : shown(all, links),
+    body: (links) => (figures === undefined ? later(asked, captures, (list) => shown(list, links)) : shown(all, links)),
   });
 }
 
@@ -78,12 +89,7 @@ ${all.length === 0 ? undefined : additionsSection(all, rows, from, links)}
 <p>Not recorded: <code>holotype doctor --scrub</code> reads every byte of the archive and compares every digest, and tells what it found to whoever ran it. Every content that is shown here is compared with its digest before it is sent.</p></section>`;
 }
 
-function additionsSection(
-  all: readonly Addition[],
-  rows: readonly Addition[],
-  from: number,
-  links: PageLinks,
-): Markup {
+function additionsSection(all: readonly Addition[], rows: readonly Addition[], from: number, links: PageLinks): Markup {
   const widest = all.reduce((most, { figures }) => Math.max(most, figures?.bytesSeen ?? 0), 0);
   const table = dataTable({
     caption: `Files${all.length > rows.length ? ` ${formatNumber(from + 1)} to ${formatNumber(from + rows.length)} of ${formatNumber(all.length)}` : ""}`,
@@ -117,12 +123,12 @@ function rowOf({ number, name, addedMs, adoptedBytes, figures }: Addition, wides
     firstMs === undefined || lastMs === undefined
       ? ""
       : formatDay(firstMs) === formatDay(lastMs)
-        ? formatDay(firstMs)
-        : `${formatDay(firstMs)} to ${formatDay(lastMs)}`;
+        ? timeOf(firstMs)
+        : html`${timeOf(firstMs)} to ${timeOf(lastMs)}`;
   return {
     head: barHead([link, tag], parts, widest),
     cells: [
-      addedMs === undefined ? "" : formatSecond(addedMs),
+      addedMs === undefined ? "" : timeOf(addedMs),
       dates,
       formatNumber(captures),
       formatNumber(contents),
@@ -161,7 +167,9 @@ export async function crawlAnswer(asked: Asked): Promise<ServerAnswer> {
     title: name,
     place: "crawls",
     json: () => ({ number, file: name, captures: captures.map(captureRow), next: next ?? null }),
-    body: (links) => html`<div class="head"><p class="crumb"><a href="${links.query("crawls", {})}">Crawls</a></p><h1 class="url">${foreign(name)}</h1>
+    body: (
+      links,
+    ) => html`<div class="head"><p class="crumb"><a href="${links.query("crawls", {})}">Crawls</a></p><h1 class="url">${foreign(name)}</h1>
 <p class="lead">Captures that came with this file, in the order of URLs.</p></div>
 <section aria-label="Captures">${
       captures.length === 0
@@ -181,7 +189,7 @@ function captureCells({ url, timeMs, mime, status, size: bytes }: Capture, links
   const when =
     timeMs === undefined
       ? "no date"
-      : html`<a href="${links.replay(formatTimestamp(timeMs), url)}">${formatSecond(timeMs)}</a>`;
+      : html`<a href="${links.replay(formatTimestamp(timeMs), url)}">${timeOf(timeMs, "second")}</a>`;
   return {
     head: html`<a href="${links.timeline(url)}">${foreign(url)}</a>`,
     cells: [when, foreign(mime), status, bytes === undefined ? "" : size(bytes)],

@@ -2,7 +2,7 @@
 import type { Capture } from "../../../archive/index.ts";
 import { ArchiveError, formatTimestamp, systemClock } from "../../../base/index.ts";
 import type { ServerAnswer } from "../../../http/index.ts";
-import { dataTable, foreign, formatAmount, formatBytes, formatSecond, html } from "../../../markup/index.ts";
+import { dataTable, foreign, formatAmount, formatBytes, html, timeOf } from "../../../markup/index.ts";
 import { formatCursor, parseCursor, wrongCursor } from "../../api/cursor.ts";
 import { captureRow } from "../../api/rows.ts";
 import type { Asked } from "../../route.ts";
@@ -32,7 +32,9 @@ export async function contentAnswer(asked: Asked): Promise<ServerAnswer> {
     title: `Content ${sha256.slice(0, 12)}`,
     place: "duplication",
     json: () => ({ sha256, size, mime: mime ?? null, captures: shown.map(captureRow), next: next ?? null }),
-    body: (links) => html`<div class="head"><p class="crumb"><a href="${links.query("duplication", {})}">Duplication</a></p>
+    body: (
+      links,
+    ) => html`<div class="head"><p class="crumb"><a href="${links.query("duplication", {})}">Duplication</a></p>
 <h1 class="url">One content, ${formatBytes(size)}</h1>
 <p class="lead">${foreign(mime)}, sha256 <code class="long">${sha256}</code></p></div>
 <section aria-labelledby="where"><h2 id="where">Where it was seen</h2>
@@ -51,6 +53,6 @@ function rowOf({ url, timeMs, type, status }: Capture, links: PageLinks) {
   const when =
     timeMs === undefined
       ? "no date"
-      : html`<a href="${links.replay(formatTimestamp(timeMs), url)}">${formatSecond(timeMs)}</a>`;
+      : html`<a href="${links.replay(formatTimestamp(timeMs), url)}">${timeOf(timeMs, "second")}</a>`;
   return { head: html`<a href="${links.timeline(url)}">${foreign(url)}</a>`, cells: [when, type, status] };
 }

@@ -12,8 +12,7 @@ export interface Count {
   readonly commit: string;
   readonly figures: Promise<Duplication>;
   /** Captures that were counted so far; and whether that is all. */
-  done: number;
-  isDone: boolean;
+  readonly progress: { captures: number; isDone: boolean };
 }
 
 /** What may be seen changes as time passes, where there are rules. */
@@ -24,16 +23,18 @@ const counts = new WeakMap<Collection, Count & { readonly startedMs: number }>()
 export function countOf(collection: Collection): Count {
   const { commit } = collection;
   const there = counts.get(collection);
-  const isOld = collection.hasRules && there?.isDone === true && systemClock.now() - there.startedMs > RULED_MAX_MS;
+  const isOld =
+    collection.hasRules && there?.progress.isDone === true && systemClock.now() - there.startedMs > RULED_MAX_MS;
   if (there?.commit === commit && !isOld) return there;
+  const progress = { captures: 0, isDone: false };
   const figures = collection.duplication((captures) => {
-    count.done = captures;
+    progress.captures = captures;
   });
-  const count = { commit, figures, done: 0, isDone: false, startedMs: systemClock.now() };
+  const count = { commit, figures, progress, startedMs: systemClock.now() };
   counts.set(collection, count);
   figures.then(
     () => {
-      count.isDone = true;
+      progress.isDone = true;
     },
     // Whoever waits for it is told; the next one tries again.
     () => counts.delete(collection),
@@ -46,8 +47,9 @@ const PATIENCE_MS = 400;
 
 /** The figures, if they are there in a moment. */
 export async function soon(count: Count): Promise<Duplication | undefined> {
-  if (!count.isDone) await Promise.race([count.figures, sleep(PATIENCE_MS)]);
-  return count.isDone ? await count.figures : undefined;
+  const { progress, figures } = count;
+  if (!progress.isDone) await Promise.race([figures, sleep(PATIENCE_MS)]);
+  return progress.isDone ? await figures : undefined;
 }
 
 /** How far the count is, again and again, and then what it found. Only the last line of it is seen. */
@@ -56,11 +58,12 @@ export async function* counted(
   captures: number,
   shown: (figures: Duplication) => Markup,
 ): AsyncGenerator<Markup> {
-  while (!count.isDone) {
-    const words = `Counting: ${formatNumber(count.done)} of ${formatNumber(captures)} captures`;
-    yield html`<p class="counting"><progress max="${captures}" value="${count.done}" aria-label="${words}"></progress> ${words}</p>
+  const { progress, figures } = count;
+  while (!progress.isDone) {
+    const words = `Counting: ${formatNumber(progress.captures)} of ${formatNumber(captures)} captures`;
+    yield html`<p class="counting"><progress max="${captures}" value="${progress.captures}" aria-label="${words}"></progress> ${words}</p>
 `;
-    await Promise.race([count.figures, sleep(PATIENCE_MS)]);
+    await Promise.race([figures, sleep(PATIENCE_MS)]);
   }
-  yield shown(await count.figures);
+  yield shown(await figures);
 }

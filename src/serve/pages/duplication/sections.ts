@@ -1,7 +1,25 @@
 /** The parts of the page on duplication, in the order in which they are read. */
 import type { Duplication, NamedFigures, RepeatedContent } from "../../../archive/index.ts";
 import { formatTimestamp } from "../../../base/index.ts";
-import { barHead, type BarPart, chartBar, columnChart, dataTable, foreign, formatAmount, formatBytes, formatDay, formatNumber, formatShare, html, legend, type Markup, type MarkupValue, size, type TableRow } from "../../../markup/index.ts";
+import {
+  type BarPart,
+  barHead,
+  chartBar,
+  columnChart,
+  dataTable,
+  foreign,
+  formatAmount,
+  formatBytes,
+  formatDay,
+  formatNumber,
+  formatShare,
+  html,
+  legend,
+  type Markup,
+  type MarkupValue,
+  size,
+  type TableRow,
+} from "../../../markup/index.ts";
 import { fileName } from "../../api/rows.ts";
 import type { PageLinks } from "../links.ts";
 import { growthOf } from "./growth.ts";
@@ -236,7 +254,8 @@ function repeatedRow(content: RepeatedContent, links: PageLinks): TableRow {
     const target = timeMs === undefined ? links.timeline(url) : links.replay(formatTimestamp(timeMs), url);
     return html`<li><a href="${target}">${foreign(url, 90)}</a></li>`;
   });
-  const rest = urls > seenAt.length ? html`<li class="note">${formatNumber(urls - seenAt.length)} more</li>` : undefined;
+  const rest =
+    urls > seenAt.length ? html`<li class="note">${formatNumber(urls - seenAt.length)} more</li>` : undefined;
   const where = html`<ul class="places">${places}${rest}</ul>`;
   return { head, cells: [where, formatNumber(captures), formatNumber(urls), size(content.size), size(savedBytes)] };
 }

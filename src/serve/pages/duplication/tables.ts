@@ -1,5 +1,5 @@
 /** The tables of the page on duplication, as rows for spreadsheets and for programs. */
-import type { Duplication, DuplicateTally, NamedFigures, RepeatedContent } from "../../../archive/index.ts";
+import type { DuplicateTally, Duplication, NamedFigures, RepeatedContent } from "../../../archive/index.ts";
 import { formatIso } from "../../../base/index.ts";
 import { csvLine } from "../../../markup/index.ts";
 import { fileName } from "../../api/rows.ts";

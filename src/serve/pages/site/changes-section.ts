@@ -1,7 +1,16 @@
 /** The changes of a site between two days as a table, with links that compare before and after. */
 import type { Change } from "../../../archive/index.ts";
 import { formatTimestamp } from "../../../base/index.ts";
-import { dataTable, foreign, formatDay, formatNumber, formatSecond, html, type Markup, type TableRow } from "../../../markup/index.ts";
+import {
+  dataTable,
+  foreign,
+  formatDay,
+  formatNumber,
+  html,
+  type Markup,
+  type TableRow,
+  timeOf,
+} from "../../../markup/index.ts";
 import type { PageLinks } from "../links.ts";
 import type { SiteChanges } from "./changes.ts";
 import type { SiteQuestion } from "./site-question.ts";
@@ -39,13 +48,13 @@ ${table}${pager}</section>`;
 /** A change is where another content was found first: right before that, the one before was valid. */
 function rowOf({ kind, key, timeMs, lifespan }: Change, links: PageLinks): TableRow {
   const url = lifespan?.url;
-  if (url === undefined) return { head: foreign(key), cells: [tag(kind), formatSecond(timeMs), ""] };
+  if (url === undefined) return { head: foreign(key), cells: [tag(kind), timeOf(timeMs, "second"), ""] };
   const compared = links.query("compare", { url, a: exactStamp(timeMs - 1), b: exactStamp(timeMs) });
   return {
     head: html`<a href="${links.timeline(url)}">${foreign(url)}</a>`,
     cells: [
       tag(kind),
-      html`<a href="${links.replay(formatTimestamp(timeMs), url)}">${formatSecond(timeMs)}</a>`,
+      html`<a href="${links.replay(formatTimestamp(timeMs), url)}">${timeOf(timeMs, "second")}</a>`,
       kind === "changed" ? html`<a href="${compared}" aria-label="compare ${url} before and after">compare</a>` : "",
     ],
   };

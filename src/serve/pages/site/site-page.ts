@@ -11,12 +11,13 @@ import { listChanges, type SiteChanges } from "./changes.ts";
 import { changesSection } from "./changes-section.ts";
 import { exportSection } from "./export-section.ts";
 import { type SiteQuestion, siteQuestion, sliderDay } from "./site-question.ts";
-import { endOfDay } from "./span.ts";
+import { endOfDay, type SiteSpan } from "./span.ts";
 import { folderRange, listFolder, type SiteListing, type SiteRow } from "./tree.ts";
 import { treeSection } from "./tree-section.ts";
 
 const ROWS_MAX = 200;
 const COUNT_MAX = 10_000;
+const DAY_MS = 86_400_000;
 
 export async function siteAnswer(asked: Asked): Promise<ServerAnswer> {
   const { collection } = asked;
@@ -28,7 +29,9 @@ export async function siteAnswer(asked: Asked): Promise<ServerAnswer> {
   const isMore = urls >= COUNT_MAX && collection.isCountedByWalk(mime);
   const count = `${formatNumber(urls)}${isMore ? "+" : ""}`;
   const changes =
-    since === undefined ? undefined : await listChanges(collection, { range, since, timeMs, cursor: query.text("cursor") });
+    since === undefined
+      ? undefined
+      : await listChanges(collection, { range, since, timeMs, cursor: query.text("cursor") });
   const folder = { hostKey, path };
   const listing =
     changes === undefined
@@ -89,7 +92,6 @@ function rowJson(row: SiteRow): object {
 /** The slider sends the number of a day, so that it works without a script; with one, it shows its date. */
 function slider(question: SiteQuestion, links: PageLinks): Markup {
   const { span, host, path, only, at } = question;
-  const years = yearTicks(span.firstDay, span.lastDay);
   const hidden = (name: string, value: string | undefined) =>
     value === undefined ? undefined : html`<input type="hidden" name="${name}" value="${value}">`;
   const kept = [hidden("path", path === "/" ? undefined : path), hidden("only", only)];
@@ -98,28 +100,30 @@ function slider(question: SiteQuestion, links: PageLinks): Markup {
     ? undefined
     : html`<form class="slide" action="${links.site(host)}" method="get" data-slider>${kept}
 <label for="day">As of <output for="day">${at}</output></label>
-<input id="day" name="day" type="range" min="${span.firstDay}" max="${span.lastDay}" step="1" value="${sliderDay(question)}" aria-valuetext="${at}"${years.length > 1 ? html` list="years"` : undefined}>
-${years.length > 1 ? html`<datalist id="years">${years.map(({ day, year }) => html`<option value="${day}" label="${year}"></option>`)}</datalist>` : undefined}
-<button>Show</button></form>`;
+<input id="day" name="day" type="range" min="${span.firstDay}" max="${span.lastDay}" step="1" value="${sliderDay(question)}" aria-valuetext="${at}">
+${yearTicks(span)}<button>Show</button></form>`;
   return html`<div class="when">${sliding}
 <form class="dated" action="${links.site(host)}" method="get">${kept}<label for="at">Date</label><input id="at" name="at" type="date" value="${at}" required><button>Go</button></form></div>`;
 }
 
-const TICKS_MAX = 12;
+const TICKS_MAX = 8;
 
-/** The first days of years within the slider, as many as have room. */
-function yearTicks(firstDay: number, lastDay: number): { readonly day: number; readonly year: number }[] {
+/** The years under the slider, as many as have room. */
+function yearTicks({ firstDay, lastDay }: SiteSpan): Markup {
   const yearOf = (day: number) => new Date(endOfDay(day)).getUTCFullYear();
   const [first, last] = [yearOf(firstDay) + 1, yearOf(lastDay)];
   const step = Math.max(1, Math.ceil((last - first + 1) / TICKS_MAX));
-  const ticks = [];
-  for (let year = first; year <= last; year += step) ticks.push({ day: Date.UTC(year, 0, 1) / 86_400_000, year });
-  return ticks;
+  const ticks: Markup[] = [];
+  for (let year = first; year <= last; year += step) {
+    const share = (Date.UTC(year, 0, 1) / DAY_MS - firstDay) / (lastDay - firstDay);
+    ticks.push(html`<text x="${(100 * share).toFixed(2)}%" y="11" text-anchor="middle">${year}</text>`);
+  }
+  return html`<svg class="years" aria-hidden="true" focusable="false" width="100%" height="14">${ticks}</svg>`;
 }
 
 function tabs({ host, at, only, span, timeMs }: SiteQuestion, links: PageLinks, isChanges: boolean): Markup {
   const site = `site/${encodeURIComponent(host).replaceAll("%3A", ":")}`;
-  const before = formatDay(Math.max(endOfDay(span.firstDay - 1), timeMs - 365 * 86_400_000));
+  const before = formatDay(Math.max(endOfDay(span.firstDay - 1), timeMs - 365 * DAY_MS));
   const current = html` aria-current="page"`;
   const pinned = links.replay(`as-of/${formatTimestamp(timeMs)}`, `http://${host}/`);
   return html`<ul class="tabs"><li><a href="${links.query(site, { at, only })}"${isChanges ? undefined : current}>Tree</a></li>

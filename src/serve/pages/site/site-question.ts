@@ -1,7 +1,8 @@
 /** What is asked of a site: the host, the day, the folder, and which media types. */
-import { formatDay } from "../../../markup/index.ts";
+
 import type { Scope } from "../../../archive/index.ts";
 import { ArchiveError, systemClock } from "../../../base/index.ts";
+import { formatDay } from "../../../markup/index.ts";
 import { hostOf } from "../../../url/index.ts";
 import { isHtml } from "../../api/versions.ts";
 import type { Asked } from "../../route.ts";

@@ -1,6 +1,17 @@
 /** One folder of a site as a table: folders in it that can be opened, and URLs with their age and versions. */
 import { formatTimestamp } from "../../../base/index.ts";
-import { dataTable, foreign, formatAmount, formatDay, formatDuration, formatNumber, html, type Markup, type TableRow } from "../../../markup/index.ts";
+import {
+  dataTable,
+  foreign,
+  formatAmount,
+  formatDay,
+  formatDuration,
+  formatNumber,
+  html,
+  type Markup,
+  type TableRow,
+  timeOf,
+} from "../../../markup/index.ts";
 import { formatCursor } from "../../api/cursor.ts";
 import type { PageLinks } from "../links.ts";
 import type { SiteQuestion } from "./site-question.ts";
@@ -58,16 +69,19 @@ function urlRow({ name, lifespan, versions, lifespans }: UrlRow, { timeMs }: Sit
   const { url, birth, lastSeen, status, mime } = lifespan;
   const pinned = links.replay(`as-of/${formatTimestamp(timeMs)}`, url);
   const isGone = status !== undefined && status >= 400;
-  const tag = status === undefined || status === 200 ? undefined : html` <span class="tag${isGone ? " failed" : ""}">${status}</span>`;
+  const tag =
+    status === undefined || status === 200
+      ? undefined
+      : html` <span class="tag${isGone ? " failed" : ""}">${status}</span>`;
   // What was valid then may have been seen again later.
   const seen = Math.min(lastSeen, timeMs);
   return {
     head: html`<a class="leaf" href="${pinned}">${foreign(name)}</a>${tag}`,
     cells: [
       foreign(mime),
-      html`<span title="since ${formatDay(birth)}">${formatDuration(timeMs - birth)}</span>`,
+      html`<span class="tied" title="since ${formatDay(birth)}">${formatDuration(timeMs - birth)}</span>`,
       html`<a href="${links.timeline(url)}" aria-label="${formatAmount(versions, "version")} of ${name}">${formatNumber(versions)}</a>${lifespans > versions ? html` <span class="tag returned">returned</span>` : undefined}`,
-      formatDay(seen),
+      timeOf(seen),
     ],
   };
 }
