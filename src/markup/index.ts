@@ -1,5 +1,6 @@
 /** What reports and pages are drawn with: markup that cannot be forged, numbers and foreign texts, bars, the style. */
 
+export { type Calendar, calendarTable, type MonthCount } from "./calendar.ts";
 export { type BarPart, chartBar, legend, PATTERNS } from "./charts.ts";
 export { type Column, columnChart } from "./columns.ts";
 export { csvField, csvLine } from "./csv.ts";
@@ -12,6 +13,7 @@ export {
   formatSpan,
   shorten,
 } from "./format.ts";
+export { type Lane, type LaneBar, lanesChart, lanesLegend } from "./lanes.ts";
 export { escapeHtml, foreign, html, Markup, type MarkupValue } from "./markup.ts";
 export { formatPage, type PageSection } from "./page.ts";
 export { PAGES_STYLE } from "./pages-style.ts";

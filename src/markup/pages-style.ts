@@ -2,9 +2,9 @@
 import { KIT_STYLE } from "./style.ts";
 
 export const PAGES_STYLE = `${KIT_STYLE}
-html { scrollbar-gutter: stable; }
 body { display: flex; flex-direction: column; min-height: 100vh; }
-main { flex: 1 0 auto; width: 100%; padding-bottom: 2rem; }
+main, footer.page { width: 100%; }
+main { flex: 1 0 auto; padding-bottom: 2rem; }
 main:focus { outline: none; }
 .skip { position: absolute; left: 1rem; top: -4rem; z-index: 2; padding: .5rem 1rem; background: var(--card); border: 1px solid var(--line); border-radius: 0 0 4px 4px; }
 .skip:focus { top: 0; }
@@ -55,6 +55,8 @@ button:hover, .button:hover { border-color: var(--ink); }
 .tag { display: inline-block; padding: 0 .45rem; border-radius: 3px; background: var(--faint); color: var(--soft); font-size: .8125rem; line-height: 1.35rem; white-space: nowrap; }
 .tag.returned { background: var(--mark); color: var(--mark-ink); }
 .tag.failed { background: none; box-shadow: inset 0 0 0 1px var(--failed); color: var(--failed); }
+.head .actions { margin-top: 1.25rem; }
+.scroll { position: relative; }
 .actions { display: flex; flex-wrap: wrap; gap: .2rem .9rem; margin: 0; padding: 0; list-style: none; }
 .actions li { margin: 0; }
 .tabs { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin: 0 0 .75rem; padding: 0; list-style: none; border-bottom: 1px solid var(--line); }
@@ -63,7 +65,38 @@ button:hover, .button:hover { border-color: var(--ink); }
 pre { margin: .75rem 0; padding: .7rem .9rem; overflow-x: auto; background: var(--faint); border-radius: 4px; font: .875rem/1.5 var(--mono); }
 code { font-family: var(--mono); font-size: .9em; }
 pre code { font-size: inherit; }
-.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(18rem, 1fr)); gap: 0 2rem; align-items: start; }
+.columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr)); gap: 0 2rem; align-items: start; }
+.columns > * { min-width: 0; }
+.links { margin: .5rem 0 0; padding: 0; list-style: none; }
+.links li { padding: .3rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+.lanes { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0 .75rem; margin-top: 1rem; }
+.lanes ol { margin: 0; padding: 0; list-style: none; }
+.lanes li { height: 30px; line-height: 30px; font: 400 1rem/30px var(--serif); white-space: nowrap; }
+.lanes li.failed, .lanes li.other { color: var(--soft); font: .8125rem/30px var(--sans); }
+.lanes svg { display: block; overflow: visible; }
+.lanes .axis { grid-column: 2; }
+.axis text { fill: var(--soft); font-size: 12px; font-variant-numeric: tabular-nums; }
+.grid { stroke: var(--line); stroke-width: 1; vector-effect: non-scaling-stroke; }
+.observed { fill: var(--observed); } .presumed { fill: var(--presumed-line); }
+.lanes a:hover .observed, .lanes a:hover .presumed { fill: var(--saved); }
+.tick { fill: none; stroke: var(--ink); stroke-opacity: .55; stroke-width: 1; vector-effect: non-scaling-stroke; pointer-events: none; }
+.tick.failed { stroke: var(--failed); stroke-opacity: 1; stroke-width: 1.5; }
+.tick.other { stroke-dasharray: 2 2; }
+.calendar th, .calendar td { padding: 0; text-align: center; border: 1px solid var(--card); }
+.calendar thead th { padding: .2rem 0; font-weight: 400; border-bottom-color: var(--kept); }
+.calendar th:first-child { padding-right: .6rem; text-align: left; vertical-align: middle; font-variant-numeric: tabular-nums; }
+.calendar td { width: 7.4%; height: 2rem; background: var(--faint); font-variant-numeric: tabular-nums; vertical-align: middle; }
+.calendar td:empty { background: none; }
+.calendar td a { display: block; line-height: 2rem; text-decoration: none; }
+.calendar td a:hover { text-decoration: underline; }
+.calendar .shade-1 { background: var(--shade-1); } .calendar .shade-2 { background: var(--shade-2); } .calendar .shade-3 { background: var(--shade-3); } .calendar .shade-4 { background: var(--shade-4); }
+.calendar .shade-3 a, .calendar .shade-4 a { color: var(--card); }
+.quiet-month { color: var(--soft); }
+.versions tbody th { white-space: nowrap; font: 400 1.0625rem/1.3 var(--serif); }
+.versions tr:target th, .versions tr:target td { background: var(--mark); }
+.actions li:has(details[open]) { flex-basis: 100%; }
+.cite { margin: 0; max-width: 34rem; }
+.cite pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .3rem 0; font-size: .8125rem; }
 .pager { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; margin-top: 1rem; }
 .notice { border-left: 4px solid var(--third); }
 
@@ -76,7 +109,17 @@ pre code { font-size: inherit; }
   .totals dd { font-size: 1.3rem; }
   .large .typed, .large .date { flex-basis: 100%; }
   .large button { width: 100%; }
-  .columns { grid-template-columns: 1fr; }
+  .axis .odd { display: none; }
+  .versions, .versions tbody, .versions tr, .versions td, .versions th { display: block; }
+  .versions thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
+  .versions tr { padding: .7rem 0; border-bottom: 1px solid var(--line); }
+  .versions th, .versions td { padding: .1rem 0; border: 0; }
+  .versions td { display: flex; gap: .75rem; text-align: left; }
+  .versions td::before { content: attr(data-name); flex: none; width: 6.5rem; color: var(--soft); font-size: .8125rem; line-height: 1.35rem; }
+  .versions td:last-child { margin-top: .3rem; }
+  .versions td:last-child::before { content: none; }
+  .calendar { font-size: .75rem; }
+  .calendar thead th { font-size: .6875rem; }
 }
 @media print {
   .top nav, .find, .skip, .actions, .tabs, .pager, button { display: none; }

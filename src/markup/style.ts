@@ -8,6 +8,7 @@ export const KIT_STYLE = `
   --paper: #fbfaf7; --card: #ffffff; --ink: #23282b; --soft: #5c6468; --line: #e0dcd3; --faint: #f0ede6; --shade: #23282b33;
   --kept: #7d97a5; --saved: #1f7a5c; --saved-line: #5fb394; --third: #b98a3a; --third-dot: #f5e3bd;
   --observed: #2b5b73; --presumed: #c3d5dd; --presumed-line: #8fb0c0; --failed: #a3402b; --mark: #fbf0d0; --mark-ink: #6b4a0c; --accent: #1a6a50;
+  --shade-1: #dbe8ee; --shade-2: #b4cfdb; --shade-3: #43788f; --shade-4: #2b5b73;
   --serif: "Iowan Old Style", "Palatino Linotype", Palatino, "Book Antiqua", Georgia, serif;
   --sans: system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Noto Sans", "Liberation Sans", sans-serif;
   --mono: ui-monospace, "SFMono-Regular", Menlo, Consolas, "Liberation Mono", monospace;
@@ -17,6 +18,7 @@ export const KIT_STYLE = `
     --paper: #171a1c; --card: #1e2225; --ink: #e4e2dc; --soft: #a3a9ab; --line: #33393c; --faint: #262b2e; --shade: #000000aa;
     --kept: #6f8a99; --saved: #3fa480; --saved-line: #23664e; --third: #d0a458; --third-dot: #5f4518;
     --observed: #7fb2ca; --presumed: #2d4550; --presumed-line: #4c7183; --failed: #e58a72; --mark: #43361a; --mark-ink: #f0d596; --accent: #6cc7a5;
+    --shade-1: #263a44; --shade-2: #33525f; --shade-3: #6fa3ba; --shade-4: #8fc0d6;
   }
 }
 * { box-sizing: border-box; }

@@ -4,7 +4,6 @@ import { CDX_ROUTES, CDX_SERVER_ROUTES } from "./cdx/routes.ts";
 import { recordAnswer, segmentAnswer } from "./files.ts";
 import { framedAnswer, timegateAnswer } from "./memento/timegate.ts";
 import { timemapAnswer } from "./memento/timemap.ts";
-import { calendarAnswer } from "./overview.ts";
 import { PAGE_ROUTES } from "./pages/routes.ts";
 import { rawAnswer } from "./replay/raw.ts";
 import { workerAnswer } from "./replay/worker.ts";
@@ -26,11 +25,6 @@ const COLLECTION_ROUTES: readonly Route[] = [
     answer: recordAnswer,
   },
   { pattern: "/<coll>/segments/<file>", match: /^segments\/(?<file>[^/?]+)$/s, answer: segmentAnswer },
-  {
-    pattern: "/<coll>/*/<url>",
-    match: /^(?:(?<from>\d{1,14})-?(?<to>\d{1,14})?)?\*\/(?<url>.+)$/s,
-    answer: calendarAnswer,
-  },
   {
     pattern: "/<coll>/<time>id_/<url>",
     match: /^(?<asOf>as-of\/)?(?<ts>\d*)id_\/(?<url>.+)$/s,
