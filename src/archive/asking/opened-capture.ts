@@ -33,6 +33,7 @@ export class OpenedCapture implements AsyncDisposable {
   private readonly snapshot: Snapshot;
   private readonly found: FoundCapture;
   private readonly release: () => void;
+  private isReleased = false;
 
   /** `release` is called when it is closed, and where it cannot be opened. */
   static async open(snapshot: Snapshot, found: FoundCapture, release: () => void): Promise<OpenedCapture> {
@@ -120,8 +121,10 @@ export class OpenedCapture implements AsyncDisposable {
     throw new ArchiveError("HT_CORRUPT", message, at);
   }
 
+  /** Once is enough; again does nothing. */
   [Symbol.asyncDispose](): Promise<void> {
-    this.release();
+    if (!this.isReleased) this.release();
+    this.isReleased = true;
     return Promise.resolve();
   }
 }

@@ -51,7 +51,7 @@ async function mementoUrl({ collection, origin }: Asked, memento: AskedMemento, 
 const SECOND_MAX = 1000;
 
 /** Empty for a capture without a date. */
-async function exactStamp(collection: Collection, capture: Capture): Promise<string> {
+export async function exactStamp(collection: Collection, capture: Capture): Promise<string> {
   const { timeMs, url } = capture;
   if (timeMs === undefined) return "";
   const fromMs = 1000 * Math.floor(timeMs / 1000);

@@ -21,6 +21,11 @@ export class Origins {
     this.settings = settings;
   }
 
+  /** As it was set. */
+  get replayUrl(): string | undefined {
+    return this.settings.replayUrl;
+  }
+
   /** Of replay, for a browser that calls the pages so. Absent where no way to it is known. */
   replayFor(pages: string): string | undefined {
     const { replayUrl, baseUrl } = this.settings;

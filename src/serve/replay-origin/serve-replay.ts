@@ -12,15 +12,13 @@ import { missingAnswer } from "../replay/missing.ts";
 import { workerAnswer } from "../replay/worker.ts";
 import { staticAnswer } from "../static/static-answer.ts";
 import { bootAnswer } from "./boot-page.ts";
-import type { Origins } from "./origins.ts";
 import { type FramePlace, REPLAY_HEADERS, WORKER_POLICY } from "./policies.ts";
-import type { NamedCollection, ReplayNames } from "./replay-names.ts";
+import type { ReplayAccess } from "./replay-access.ts";
+import type { NamedCollection } from "./replay-names.ts";
 import { type WorkerFile, workerNotice } from "./worker-file.ts";
 
 export interface ReplayOptions {
-  readonly origins: Origins;
-  readonly names: ReplayNames;
-  readonly replayUrl?: string | undefined;
+  readonly access: ReplayAccess;
   /** Absent where it is not installed: then there is the static view. */
   readonly worker?: WorkerFile | undefined;
   /** Made of ui/, by name: `replay-boot.js`, `replay-guard.js`. */
@@ -108,14 +106,15 @@ class ReplayServer {
   }
 
   private named(name: string | undefined): NamedCollection {
-    const named = this.options.names.find(name ?? "", this.collections);
+    const named = this.options.access.names.find(name ?? "", this.collections);
     if (named === undefined) throw new ArchiveError("HT_NOT_FOUND", "no such collection; go back and open it again");
     return named;
   }
 
   private place(request: ServerRequest, name: string): FramePlace {
-    const origin = originOf(request, this.options.replayUrl);
-    return { origin: new URL(origin).origin, pages: this.options.origins.pagesFor(origin), name };
+    const { origins } = this.options.access;
+    const origin = originOf(request, origins.replayUrl);
+    return { origin: new URL(origin).origin, pages: origins.pagesFor(origin), name };
   }
 
   /** Never content: a request that comes here has not been seen by the worker. */
@@ -137,11 +136,11 @@ class ReplayServer {
     const { collection, isPinned } = this.named(name);
     const place = this.place(request, name);
     const found = { ts, url, asOf: isPinned ? "as-of/" : undefined };
-    const asked = { request, collection, collections: this.collections, origin: place.pages, found, serveFiles: false };
+    const asked = { request, collection, found };
     try {
       return form === "ir" ? await workerAnswer(asked) : await staticAnswer(asked, place, form === "sf");
     } catch (error) {
-      return await missingAnswer(asked, error);
+      return missingAnswer(asked, error);
     }
   }
 }

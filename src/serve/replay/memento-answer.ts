@@ -4,7 +4,7 @@ import { ArchiveError } from "../../base/index.ts";
 import { archivedUrl } from "../archived-url.ts";
 import { type AskedTime, parseAskedTime } from "../asked-time.ts";
 import type { Collection } from "../collection.ts";
-import type { Asked } from "../route.ts";
+import type { AskedContent } from "../route.ts";
 import { LATEST, type TimeSense } from "./choose.ts";
 import { type Picked, pick } from "./redirects.ts";
 
@@ -18,7 +18,7 @@ export interface AskedMemento {
 }
 
 /** HT_USAGE for a time or a URL that is none. */
-export function askedMemento({ found }: Asked): AskedMemento {
+export function askedMemento({ found }: Pick<AskedContent, "found">): AskedMemento {
   const { ts = "", asOf } = found;
   const time = ts === "" ? LATEST : parseAskedTime(ts);
   const isValid = asOf !== undefined;

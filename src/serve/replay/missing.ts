@@ -3,11 +3,11 @@ import { ArchiveError, ERROR_TABLE } from "../../base/index.ts";
 import type { ServerAnswer } from "../../http/index.ts";
 import { foreign, html } from "../../markup/index.ts";
 import { failureAnswer, textAnswer } from "../answers.ts";
-import type { Asked } from "../route.ts";
+import type { AskedContent } from "../route.ts";
 import { askedUrl } from "./memento-answer.ts";
 
 /** A page for who asks for one; for all else an answer without a body that could be taken for what is missing. */
-export async function missingAnswer(asked: Asked, error: unknown): Promise<ServerAnswer> {
+export function missingAnswer(asked: AskedContent, error: unknown): ServerAnswer {
   const { request, found } = asked;
   const answer = failureAnswer(error, request);
   if (!(error instanceof ArchiveError) || !/text\/html/i.test(request.headers.accept ?? "")) return answer;

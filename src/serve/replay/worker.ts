@@ -9,7 +9,7 @@ import { decodeContent, loadZstd } from "../../warc/index.ts";
 import { type Headers, SHORT_CACHING } from "../answers.ts";
 import { headerUrl } from "../archived-url.ts";
 import { httpDate } from "../memento/stamp.ts";
-import type { Asked } from "../route.ts";
+import type { AskedContent } from "../route.ts";
 import { ArchivedHead } from "./archived-head.ts";
 import { contentRange, parseRange } from "./byte-range.ts";
 import { codingsOf } from "./coded.ts";
@@ -18,7 +18,7 @@ import { type AskedMemento, askedMemento, notesOf, pickMemento } from "./memento
 import { ARCHIVED_SAFETY } from "./raw.ts";
 import { targetOf } from "./redirects.ts";
 
-export async function workerAnswer(asked: Asked): Promise<ServerAnswer> {
+export async function workerAnswer(asked: AskedContent): Promise<ServerAnswer> {
   const { collection, request } = asked;
   const memento = askedMemento(asked);
   const { capture, target } = await pickMemento(collection, shownMemento(memento));
@@ -70,7 +70,7 @@ export function shownMemento(memento: AskedMemento): AskedMemento {
 
 /** Ranges are of what is sent, so only of bodies that need no decoding. */
 async function body(
-  { request }: Asked,
+  { request }: AskedContent,
   head: ArchivedHead,
   payload: FoundPayload,
   { status, headers }: { readonly status: number; readonly headers: Headers },

@@ -16,7 +16,7 @@ import { FoundPayload } from "../replay/found-payload.ts";
 import { type AskedMemento, askedMemento, pickMemento } from "../replay/memento-answer.ts";
 import { shownMemento } from "../replay/worker.ts";
 import { type FramePlace, staticPolicy } from "../replay-origin/policies.ts";
-import type { Asked } from "../route.ts";
+import type { AskedContent } from "../route.ts";
 import { decoderFor } from "./charset.ts";
 import { rewriteCss } from "./css.ts";
 import { HtmlRewriter } from "./html.ts";
@@ -29,7 +29,7 @@ const CSS = /^\s*text\/css\b/i;
 /** What a browser would run, or open as a page of its own making. */
 const ACTIVE = /script|xml|pdf|x-shockwave/i;
 
-export async function staticAnswer(asked: Asked, place: FramePlace, isInner: boolean): Promise<ServerAnswer> {
+export async function staticAnswer(asked: AskedContent, place: FramePlace, isInner: boolean): Promise<ServerAnswer> {
   const { collection, request } = asked;
   const memento = askedMemento(asked);
   const { capture, target } = await pickMemento(collection, shownMemento(memento));
@@ -40,9 +40,7 @@ export async function staticAnswer(asked: Asked, place: FramePlace, isInner: boo
   try {
     const head = new ArchivedHead(opened, capture);
     const payload = await FoundPayload.of(opened, request.signal);
-    const bytes = await decoded(head, payload);
     const type = head.contentType ?? "application/octet-stream";
-    const references = new StaticReferences(asked, place, memento, isInner);
     const headers: Headers = [
       ...SHORT_CACHING,
       ["Content-Security-Policy", staticPolicy(place)],
@@ -51,15 +49,18 @@ export async function staticAnswer(asked: Asked, place: FramePlace, isInner: boo
       ["Access-Control-Allow-Origin", "*"],
       ...(capture.timeMs === undefined ? [] : [["Memento-Datetime", httpDate(capture.timeMs)] as const]),
     ];
-    const body = bodyOf(bytes, type, capture.url, references, isInner);
     const sentType = HTML.test(type) ? "text/html; charset=utf-8" : CSS.test(type) ? "text/css; charset=utf-8" : type;
     const isImage = /^\s*image\/svg/i.test(type);
     const shownType = ACTIVE.test(sentType) && !isImage ? "text/plain" : sentType;
     const all: Headers = [["Content-Type", shownType], ...headers];
     const status = head.status < 200 || [204, 205, 304].includes(head.status) ? 200 : Math.min(head.status, 599);
-    if (request.method !== "HEAD") return { status, headers: all, body };
-    await payload.close();
-    return { status, headers: all };
+    if (request.method === "HEAD") {
+      await payload.close();
+      return { status, headers: all };
+    }
+    const references = new StaticReferences(asked, place, memento, isInner);
+    const body = bodyOf(await decoded(head, payload), type, capture.url, references, isInner);
+    return { status, headers: all, body };
   } catch (error) {
     await opened[Symbol.asyncDispose]();
     throw error;
@@ -128,7 +129,7 @@ class StaticReferences implements References {
   private readonly own: string;
   private readonly links: string;
 
-  constructor({ collection }: Asked, { origin, pages, name }: FramePlace, memento: AskedMemento, isInner: boolean) {
+  constructor({ collection }: AskedContent, { origin, pages, name }: FramePlace, memento: AskedMemento, isInner: boolean) {
     const { prefix, time } = memento;
     this.own = `${origin}/${name}/${time.text}`;
     this.links = isInner ? `${this.own}sf_/` : `${pages}/${collection.name}/${prefix}${time.text}st_/`;

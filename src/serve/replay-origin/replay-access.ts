@@ -1,0 +1,17 @@
+/** What the pages know of replay: where it is, what collections are called there, and whether its worker is installed. */
+import type { Random } from "../../base/index.ts";
+import { Origins, type OriginSettings } from "./origins.ts";
+import { ReplayNames } from "./replay-names.ts";
+
+export class ReplayAccess {
+  readonly origins: Origins;
+  readonly names: ReplayNames;
+  /** Whether archived scripts can run; otherwise there is the static view. */
+  readonly hasWorker: boolean;
+
+  constructor(settings: OriginSettings & { readonly hasWorker: boolean }, random: Random) {
+    this.origins = new Origins(settings);
+    this.names = new ReplayNames(random);
+    this.hasWorker = settings.hasWorker;
+  }
+}
