@@ -15,7 +15,7 @@ svg.columns-chart { display: block; overflow: visible; margin-top: .5rem; }
 .places { margin: 0; padding: 0; list-style: none; font-size: .875rem; }
 .places li { margin: 0 0 .15rem; }
 
-.when { display: flex; flex-wrap: wrap; gap: .75rem 2rem; align-items: end; margin: 1.5rem 0 1.25rem; }
+.when { display: flex; flex-wrap: wrap; gap: .75rem 2rem; align-items: start; margin: 1.5rem 0 1.25rem; }
 .slide { flex: 1 1 22rem; display: grid; grid-template: "label button" "range button" "years none" / 1fr max-content; gap: .1rem .8rem; align-items: end; }
 .slide label { grid-area: label; color: var(--soft); font-size: .875rem; }
 .slide output { color: var(--ink); font: 400 1.25rem/1.2 var(--serif); font-variant-numeric: tabular-nums; margin-left: .25rem; }
@@ -23,7 +23,9 @@ svg.columns-chart { display: block; overflow: visible; margin-top: .5rem; }
 .slide button { grid-area: button; }
 .slide .years { grid-area: years; width: calc(100% - 1rem); margin: 0 .5rem; overflow: visible; fill: var(--soft); font: .75rem var(--sans); }
 td time, .tied { white-space: nowrap; }
+.tied bdi { overflow-wrap: normal; }
 .dated, .between { display: flex; flex-wrap: wrap; gap: .4rem .6rem; align-items: center; }
+.dated { margin-top: 1.1rem; }
 .between { margin: 1rem 0; }
 .dated label, .between label { color: var(--soft); font-size: .875rem; }
 .between select { max-width: 100%; }
@@ -57,6 +59,8 @@ ins a, del a { color: inherit; }
 .diff .block.added { border-left-color: var(--saved); }
 .diff .block.removed { border-left-color: var(--failed); }
 .diff ins, .diff del { white-space: pre-wrap; }
+.diff .old del { text-decoration-color: color-mix(in srgb, currentColor 45%, transparent); }
+.diff .new ins { text-decoration-color: color-mix(in srgb, currentColor 45%, transparent); }
 .two { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 0 2rem; }
 .two > div { min-width: 0; }
 h4 { margin: .5rem 0 .25rem; font: 600 .9375rem/1.4 var(--sans); }
@@ -67,6 +71,8 @@ h4 { margin: .5rem 0 .25rem; font: 600 .9375rem/1.4 var(--sans); }
 .frames h3 { margin: 0 0 .35rem; }
 @media (max-width: 40rem) {
   .slide { flex-basis: 100%; }
+  .years .second { display: none; }
+  .dated { margin-top: 0; }
   .frames { grid-template-columns: 1fr; }
   .frames iframe { height: 50vh; }
 }

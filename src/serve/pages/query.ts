@@ -1,5 +1,5 @@
 /** The query of a page's address, as what it means. */
-import { ArchiveError, parseTime, parseTimestamp } from "../../base/index.ts";
+import { ArchiveError, formatTimestamp, parseTime, parseTimestamp } from "../../base/index.ts";
 import type { ServerRequest } from "../../http/index.ts";
 
 const VALUE_LENGTH_MAX = 1 << 16;
@@ -57,4 +57,9 @@ export class PageQuery {
       throw error;
     }
   }
+}
+
+/** A time in an address, with milliseconds: 17 digits. */
+export function exactStamp(timeMs: number): string {
+  return `${formatTimestamp(timeMs)}${String(((timeMs % 1000) + 1000) % 1000).padStart(3, "0")}`;
 }

@@ -46,7 +46,13 @@ export function frameOf(asked: Asked, shown: Shown, view: View): Frame | undefin
 }
 
 /** Our page that shows a URL as it is shown now, or at another time. */
-export function viewAddress(links: PageLinks, shown: Shown, view: View, time = shown.time.text, url = shown.url): string {
+export function viewAddress(
+  links: PageLinks,
+  shown: Shown,
+  view: View,
+  time = shown.time.text,
+  url = shown.url,
+): string {
   const form = view === "static" ? "st_" : "";
   return `${links.base}${shown.isPinned ? "as-of/" : ""}${time}${form}/${headerUrl(url).replaceAll("#", "%23")}`;
 }

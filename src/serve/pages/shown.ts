@@ -67,7 +67,8 @@ async function versionsAround({ collection }: Pick<Asked, "collection">, url: st
     }
   }
   const versions = await versionsOf(noted());
-  const at = timeMs === undefined ? -1 : spans.findLastIndex(({ birth, lastSeen }) => birth <= timeMs && timeMs <= lastSeen);
+  const at =
+    timeMs === undefined ? -1 : spans.findLastIndex(({ birth, lastSeen }) => birth <= timeMs && timeMs <= lastSeen);
   const other = (span: Lifespan | undefined): OtherVersion | undefined =>
     span && { stamp: formatTimestamp(span.birth), timeMs: span.birth };
   const identity = spans[at]?.identity;
@@ -75,7 +76,8 @@ async function versionsAround({ collection }: Pick<Asked, "collection">, url: st
   return {
     version: at < 0 || place < 0 ? undefined : place + 1,
     versions: versions.length,
-    earlier: at < 0 ? other(spans.findLast(({ birth }) => timeMs !== undefined && birth < timeMs)) : other(spans[at - 1]),
+    earlier:
+      at < 0 ? other(spans.findLast(({ birth }) => timeMs !== undefined && birth < timeMs)) : other(spans[at - 1]),
     later: at < 0 ? other(spans.find(({ birth }) => timeMs !== undefined && birth > timeMs)) : other(spans[at + 1]),
   };
 }

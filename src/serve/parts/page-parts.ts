@@ -157,12 +157,7 @@ async function referencesOf(
   return found;
 }
 
-async function textOf(
-  collection: Collection,
-  capture: Capture,
-  isCss: boolean,
-  signal: AbortSignal,
-): Promise<string> {
+async function textOf(collection: Collection, capture: Capture, isCss: boolean, signal: AbortSignal): Promise<string> {
   try {
     await using opened = await collection.open(capture);
     const head = new ArchivedHead(opened, capture);

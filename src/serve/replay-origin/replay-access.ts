@@ -1,6 +1,6 @@
 /** What the pages know of replay: where it is, what collections are called there, and whether its worker is installed. */
 import type { Random } from "../../base/index.ts";
-import { Origins, type OriginSettings } from "./origins.ts";
+import { type OriginSettings, Origins } from "./origins.ts";
 import { ReplayNames } from "./replay-names.ts";
 
 export class ReplayAccess {

@@ -129,7 +129,12 @@ class StaticReferences implements References {
   private readonly own: string;
   private readonly links: string;
 
-  constructor({ collection }: AskedContent, { origin, pages, name }: FramePlace, memento: AskedMemento, isInner: boolean) {
+  constructor(
+    { collection }: AskedContent,
+    { origin, pages, name }: FramePlace,
+    memento: AskedMemento,
+    isInner: boolean,
+  ) {
     const { prefix, time } = memento;
     this.own = `${origin}/${name}/${time.text}`;
     this.links = isInner ? `${this.own}sf_/` : `${pages}/${collection.name}/${prefix}${time.text}st_/`;

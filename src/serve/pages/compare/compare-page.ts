@@ -13,14 +13,16 @@ import { compareTexts } from "./diff-thread.ts";
 import { compareFields, compareLists, type FieldDifference, type ListDifference } from "./differences.ts";
 import { type ComparedDocument, readDocument } from "./document.ts";
 import { fieldsSection, listsSection } from "./lists-section.ts";
-import { askedVersions, type ComparedVersion, type ComparedVersions } from "./versions.ts";
+import { type SideBySide, sideBySide } from "./side-by-side.ts";
+import { askedVersions, type ComparedVersion, type ComparedVersions, stampOf } from "./versions.ts";
 import { sourceLines } from "./visible-text.ts";
 
-const VIEWS = ["text", "source", "headers", "links"] as const;
+const VIEWS = ["text", "side", "source", "headers", "links"] as const;
 type View = (typeof VIEWS)[number];
 
 const NAMES: Readonly<Record<View, string>> = {
   text: "Text",
+  side: "Side by side",
   source: "Source",
   headers: "Headers",
   links: "Links and resources",
@@ -36,6 +38,7 @@ interface Comparison {
   readonly links: ListDifference;
   readonly resources: ListDifference;
   readonly view: View;
+  readonly side: SideBySide | undefined;
 }
 
 export async function compareAnswer(asked: Asked): Promise<ServerAnswer> {
@@ -62,11 +65,13 @@ export async function compareAnswer(asked: Asked): Promise<ServerAnswer> {
     links: compareLists(before.links, after.links),
     resources: compareLists(before.resources.keys(), after.resources.keys()),
     view,
+    side: sideBySide(asked, versions.before, versions.after),
   };
   const { url } = versions;
   return pageAnswer(asked, {
     title: `Compare ${url}`,
     search: url,
+    policy: view === "side" ? comparison.side?.policy : undefined,
     json: () => comparisonJson(comparison),
     body: (links) => page(comparison, links),
   });
@@ -101,17 +106,19 @@ function page(comparison: Comparison, links: PageLinks): Markup {
       : undefined;
   return html`<div class="head"><p class="crumb"><a href="${links.timeline(url)}">Timeline</a></p><h1 class="url">${foreign(url)}</h1>
 ${chooser(versions, view, links)}
-<div class="sides">${side("Before", versions.before, before, links)}${side("After", versions.after, after, links)}</div>
+<div class="sides">${sideFacts("Before", versions.before, before, links)}${sideFacts("After", versions.after, after, links)}</div>
 ${note}${tabs(comparison, links)}</div>
 <section aria-labelledby="differences"><h2 id="differences">${NAMES[view]}</h2>${cautions(before, after)}
 ${viewSection(comparison, links)}</section>`;
 }
 
 function viewSection(
-  { view, text, source, fields, links: linked, resources, before, after }: Comparison,
+  { view, text, source, fields, links: linked, resources, before, after, side }: Comparison,
   links: PageLinks,
 ) {
   if (view === "headers") return fieldsSection(fields);
+  if (view === "side")
+    return side?.body ?? html`<p>Pages cannot be shown here: the server has no origin for replay.</p>`;
   if (view === "links")
     return [
       listsSection("Links", linked, links),
@@ -131,10 +138,6 @@ function cautions(before: ComparedDocument, after: ComparedDocument): Markup[] {
       ...(damage === undefined ? [] : [html`<p class="notice note">${name}: ${damage}.</p>`]),
     ];
   });
-}
-
-function stampOf({ birth }: ComparedVersion["lifespan"]): string {
-  return `${formatTimestamp(birth)}${String(((birth % 1000) + 1000) % 1000).padStart(3, "0")}`;
 }
 
 function chooser({ url, before, after, choices, count }: ComparedVersions, view: View, links: PageLinks): Markup {
@@ -176,16 +179,19 @@ function side(
 <ul class="actions"><li><a href="${links.replay(stamp, lifespan.url)}">View</a></li><li><a href="${links.raw(stamp, lifespan.url)}">Raw</a></li></ul></div>`;
 }
 
-function tabs({ versions, view, text, fields, links: linked, resources }: Comparison, links: PageLinks): Markup {
+function tabs({ versions, view, text, fields, links: linked, resources, side }: Comparison, links: PageLinks): Markup {
   const counts: Readonly<Record<View, number | undefined>> = {
     text: text === undefined ? undefined : text.added + text.removed,
+    side: undefined,
     source: undefined,
     headers: fields.filter(({ before, after }) => before !== after).length,
     links: linked.added.length + linked.removed.length + resources.added.length + resources.removed.length,
   };
   const { url, before, after } = versions;
   const [a, b] = [stampOf(before.lifespan), stampOf(after.lifespan)];
-  const shown = VIEWS.filter((each) => each !== "text" || text !== undefined);
+  const shown = VIEWS.filter(
+    (each) => (each !== "text" || text !== undefined) && (each !== "side" || side !== undefined),
+  );
   return html`<ul class="tabs">${shown.map((each) => {
     const count =
       counts[each] === undefined ? undefined : html` <span class="count">${formatNumber(counts[each])}</span>`;

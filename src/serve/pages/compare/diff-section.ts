@@ -41,8 +41,9 @@ function sameLines(lines: readonly string[], isFirst: boolean, isLast: boolean):
 function changedBlock({ parts }: Extract<DiffRow, { kind: "changed" }>, kind: "text" | "source"): Markup {
   const [hasOld, hasNew] = [parts.some(([side]) => side === -1), parts.some(([side]) => side === 1)];
   const word = hasOld && hasNew ? "changed" : hasOld ? "removed" : "added";
+  const isWhole = parts.every(([side]) => side !== 0);
   const body =
-    kind === "text"
+    kind === "text" && !isWhole
       ? parts.map(part)
       : [
           hasOld ? html`<div class="old">${parts.filter(([side]) => side <= 0).map(part)}</div>` : undefined,

@@ -4,7 +4,7 @@ import { ArchiveError } from "../../../base/index.ts";
 import { archivedUrl } from "../../archived-url.ts";
 import { nothingSeen } from "../../replay/memento-answer.ts";
 import type { Asked } from "../../route.ts";
-import type { PageQuery } from "../query.ts";
+import { exactStamp, type PageQuery } from "../query.ts";
 
 export interface ComparedVersion {
   readonly lifespan: Lifespan;
@@ -42,6 +42,11 @@ export async function askedVersions({ collection }: Asked, query: PageQuery): Pr
   const earlier = lifespans.filter(({ birth }) => birth < after.lifespan.birth).at(-1);
   const before = a === undefined && earlier === undefined ? after : await at(a ?? earlier!.birth);
   return { url, before, after, choices: chosenFrom(lifespans, before, after), count: lifespans.length };
+}
+
+/** Of the moment that it was found first, with milliseconds. */
+export function stampOf({ birth }: Lifespan): string {
+  return exactStamp(birth);
 }
 
 function chosenFrom(all: readonly Lifespan[], before: Moment, after: Moment): readonly Lifespan[] {

@@ -12,6 +12,7 @@ import {
   timeOf,
 } from "../../../markup/index.ts";
 import type { PageLinks } from "../links.ts";
+import { exactStamp } from "../query.ts";
 import type { SiteChanges } from "./changes.ts";
 import type { SiteQuestion } from "./site-question.ts";
 
@@ -62,9 +63,4 @@ function rowOf({ kind, key, timeMs, lifespan }: Change, links: PageLinks): Table
 
 function tag(kind: Change["kind"]): Markup {
   return html`<span class="tag ${kind}">${kind}</span>`;
-}
-
-/** With milliseconds: 17 digits. */
-export function exactStamp(timeMs: number): string {
-  return `${formatTimestamp(timeMs)}${String(((timeMs % 1000) + 1000) % 1000).padStart(3, "0")}`;
 }

@@ -116,7 +116,8 @@ function yearTicks({ firstDay, lastDay }: SiteSpan): Markup {
   const ticks: Markup[] = [];
   for (let year = first; year <= last; year += step) {
     const share = (Date.UTC(year, 0, 1) / DAY_MS - firstDay) / (lastDay - firstDay);
-    ticks.push(html`<text x="${(100 * share).toFixed(2)}%" y="11" text-anchor="middle">${year}</text>`);
+    const isSecond = ticks.length % 2 === 1 ? html` class="second"` : undefined;
+    ticks.push(html`<text${isSecond} x="${(100 * share).toFixed(2)}%" y="11" text-anchor="middle">${year}</text>`);
   }
   return html`<svg class="years" aria-hidden="true" focusable="false" width="100%" height="14">${ticks}</svg>`;
 }

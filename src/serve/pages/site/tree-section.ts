@@ -78,7 +78,7 @@ function urlRow({ name, lifespan, versions, lifespans }: UrlRow, { timeMs }: Sit
   return {
     head: html`<a class="leaf" href="${pinned}">${foreign(name)}</a>${tag}`,
     cells: [
-      foreign(mime),
+      html`<span class="tied">${foreign(mime)}</span>`,
       html`<span class="tied" title="since ${formatDay(birth)}">${formatDuration(timeMs - birth)}</span>`,
       html`<a href="${links.timeline(url)}" aria-label="${formatAmount(versions, "version")} of ${name}">${formatNumber(versions)}</a>${lifespans > versions ? html` <span class="tag returned">returned</span>` : undefined}`,
       timeOf(seen),
