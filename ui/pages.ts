@@ -1,8 +1,10 @@
 /** The script of the pages. They work without it: it adds suggestions while somebody types, and buttons that copy. */
 import { offerCopies } from "./copy.ts";
 import { offerSliders } from "./slider.ts";
+import { tendReplay } from "./replay.ts";
 import { offerSuggestions } from "./suggest.ts";
 
 offerSuggestions();
 offerCopies();
 offerSliders();
+tendReplay();

@@ -25,6 +25,12 @@ commits show within a second. Its log goes to standard error, one JSON object pe
     host: { type: "string", value: "ADDRESS", help: "address to listen on", default: "127.0.0.1" },
     port: { type: "string", value: "N", help: "port to listen on; 0 for any that is free", default: "8080" },
     "base-url": { type: "string", value: "URL", help: "what clients see in front of the server, behind a proxy" },
+    "replay-port": {
+      type: "string",
+      value: "N",
+      help: "port that archived pages run on (default: the next that is free)",
+    },
+    "replay-url": { type: "string", value: "URL", help: "what browsers see in front of that port: another host name" },
     cors: { type: "boolean", help: "let scripts of all web pages read the answers" },
     "serve-files": { type: "boolean", help: "also serve records and segments as they lie on disk" },
     "token-file": { type: "string", value: "FILE", help: "holds the token that every request must bear" },
@@ -44,11 +50,13 @@ commits show within a second. Its log goes to standard error, one JSON object pe
     await using serving = await Serving.open({
       archives: args.list("archive").length > 0 ? args.list("archive") : [defaultFolder(args)],
       rules: args.list("rules"),
-      baseUrl: readBaseUrl(args),
+      baseUrl: readUrl(args, "base-url"),
+      replayUrl: readUrl(args, "replay-url"),
+      replayPort: readPort(args, "replay-port"),
       serveFiles: args.flag("serve-files"),
       http: {
         host: args.text("host") ?? "127.0.0.1",
-        port: parseCount("port", args.text("port") ?? "", 0, 65_535),
+        port: readPort(args, "port") ?? 0,
         token: readToken(args),
         open: args.flag("open"),
         cors: args.flag("cors"),
@@ -56,9 +64,10 @@ commits show within a second. Its log goes to standard error, one JSON object pe
       },
       isLogged: true,
     });
-    const { url, collections } = serving;
+    const { url, replayUrl, collections } = serving;
     const names = collections.map(({ name }) => name);
-    writeStandardOutput(args.flag("json") ? `${JSON.stringify({ url, collections: names })}\n` : `${url}\n`);
+    const told = JSON.stringify({ url, replayUrl, collections: names });
+    writeStandardOutput(args.flag("json") ? `${told}\n` : `${url}\n`);
     await stop;
     return 0;
   },
@@ -68,10 +77,15 @@ function defaultFolder(args: Arguments): string {
   return archiveFolder({ ...args, text: () => undefined });
 }
 
-function readBaseUrl(args: Arguments): string | undefined {
-  const text = args.text("base-url");
+function readPort(args: Arguments, name: string): number | undefined {
+  const text = args.text(name);
+  return text === undefined ? undefined : parseCount(name, text, 0, 65_535);
+}
+
+function readUrl(args: Arguments, name: string): string | undefined {
+  const text = args.text(name);
   if (text === undefined) return undefined;
   if (!/^https?:\/\/[^/?#\s]+(?:\/[^?#\s]*)?$/i.test(text) || !URL.canParse(text))
-    throw new ArchiveError("HT_USAGE", `--base-url takes a URL, not ${text}`);
+    throw new ArchiveError("HT_USAGE", `--${name} takes a URL, not ${text}`);
   return text;
 }

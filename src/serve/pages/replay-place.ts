@@ -1,6 +1,6 @@
 /** Addresses of what is shown: of our page around it, and of the frame on the replay origin. */
 import { headerUrl } from "../archived-url.ts";
-import { demandedPolicy } from "../replay-origin/policies.ts";
+import { demandedPolicy, FRAME_PATH } from "../replay-origin/policies.ts";
 import type { Asked } from "../route.ts";
 import type { PageLinks } from "./links.ts";
 import type { Shown } from "./shown.ts";
@@ -41,7 +41,7 @@ export function frameOf(asked: Asked, shown: Shown, view: View): Frame | undefin
     src: `${replayOrigin}/boot/${name}/${shown.frameTime}mp_/${url}`,
     sandbox,
     csp: demandedPolicy({ origin: replayOrigin, pages: origin, name }),
-    allowed: `${replayOrigin}/boot/${name}/ ${replayOrigin}/w/${name}/`,
+    allowed: `${replayOrigin}/boot/${name}/ ${replayOrigin}${FRAME_PATH}${name}/`,
   };
 }
 
@@ -53,6 +53,6 @@ export function viewAddress(
   time = shown.time.text,
   url = shown.url,
 ): string {
-  const form = view === "static" ? "st_" : "";
+  const form = view === "static" ? "st_" : time === "" ? "mp_" : "";
   return `${links.base}${shown.isPinned ? "as-of/" : ""}${time}${form}/${headerUrl(url).replaceAll("#", "%23")}`;
 }

@@ -5,6 +5,7 @@ import { ASSET_ROUTE } from "./assets.ts";
 import { capturesAnswer } from "./captures.ts";
 import { feedAnswer } from "./feed.ts";
 import { collectionHome, serverHome } from "./home.ts";
+import { REPLAY_ROUTES } from "./replay-routes.ts";
 import { pageRoute } from "./shell.ts";
 import { timelineAnswer, timelineByQuery } from "./timeline.ts";
 
@@ -21,4 +22,5 @@ export const PAGE_ROUTES: readonly Route[] = [
   pageRoute({ pattern: "/<coll>/captures", match: /^captures\?/s, answer: capturesAnswer }),
   pageRoute({ pattern: "/<coll>/feed", match: /^feed\?/s, answer: feedAnswer }),
   ...ARCHIVE_PAGE_ROUTES,
+  ...REPLAY_ROUTES,
 ];

@@ -1,8 +1,11 @@
 /** The page that a frame begins with: it starts the worker, tells it of the collection, and goes on to the archived page. */
 import type { ServerAnswer } from "../../http/index.ts";
-import { html } from "../../markup/index.ts";
+import { html, Markup } from "../../markup/index.ts";
 import { textAnswer } from "../answers.ts";
 import { bootPolicy, type FramePlace, replayPolicy } from "./policies.ts";
+
+/** Put together here: a bundler takes the end of a script in a template for the end of its own. */
+const SCRIPT = new Markup('<script src="/static/replay-boot.js"><' + "/script>");
 
 /** What ui/replay-boot.ts reads: the message to the worker, as wabac understands it. */
 function configOf(place: FramePlace, pagesPath: string): object {
@@ -33,7 +36,7 @@ export function bootAnswer(place: FramePlace, pagesPath: string): ServerAnswer {
 <title>Replay</title>
 <style>body{font:1rem/1.5 system-ui,sans-serif;margin:2rem;color:#5c6468}p{opacity:0;animation:late 0s 1.5s forwards}@keyframes late{to{opacity:1}}</style>
 <p id="state">Preparing replay …</p>
-<script src="/static/replay-boot.js"></script>
+${SCRIPT}
 </html>
 `;
   return textAnswer(200, "text/html; charset=utf-8", page.text, [

@@ -1,6 +1,10 @@
 /** What may happen in the frame: policies of replayed pages, of the static view, of our own few pages there. */
 import type { Headers } from "../answers.ts";
 
+/** Where the worker answers: all that it is in charge of (`/w/`), and what of that is replay. */
+export const WORKER_SCOPE = "/w/";
+export const FRAME_PATH = `${WORKER_SCOPE}r/`;
+
 export interface FramePlace {
   /** Of replay. */
   readonly origin: string;
@@ -19,7 +23,7 @@ function pagesOrigin(pages: string): string {
  * this collection. No `data:` frames and no sockets: access to both is how pages got out.
  */
 export function replayPolicy({ origin, pages, name }: FramePlace): string {
-  const frames = `${origin}/w/${name}/`;
+  const frames = `${origin}${FRAME_PATH}${name}/`;
   return [
     `default-src ${origin} 'unsafe-inline' 'unsafe-eval' data: blob:`,
     `connect-src ${origin} data: blob:`,
@@ -34,7 +38,7 @@ export function replayPolicy({ origin, pages, name }: FramePlace): string {
 
 /** What the frame demands of all documents in it, whoever answers them (CSP of the embedder). */
 export function demandedPolicy({ origin, name }: FramePlace): string {
-  const frames = `${origin}/w/${name}/`;
+  const frames = `${origin}${FRAME_PATH}${name}/`;
   return [
     `default-src ${origin} 'unsafe-inline' 'unsafe-eval' data: blob:`,
     `connect-src ${origin} data: blob:`,
@@ -68,12 +72,12 @@ export function bootPolicy({ origin, pages }: FramePlace): string {
   return `default-src 'none'; ${loads}; base-uri 'none'; form-action 'none'; frame-ancestors ${pagesOrigin(pages)}`;
 }
 
-/** Of the worker itself: whatever a page tells it to load, it asks nobody but this server. */
-export const WORKER_POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'";
+/** Of the worker itself: whatever a page tells it to load, in whatever guise, it asks nobody but this server. */
+export const WORKER_POLICY = "default-src 'self'";
 
 /** Devices and sensors that no archived page gets. */
 const POWERS =
-  "accelerometer=(), ambient-light-sensor=(), attribution-reporting=(), bluetooth=(), browsing-topics=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), hid=(), identity-credentials-get=(), idle-detection=(), join-ad-interest-group=(), local-fonts=(), magnetometer=(), microphone=(), midi=(), payment=(), publickey-credentials-get=(), run-ad-auction=(), screen-wake-lock=(), serial=(), usb=(), xr-spatial-tracking=()";
+  "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), hid=(), identity-credentials-get=(), idle-detection=(), local-fonts=(), magnetometer=(), microphone=(), midi=(), payment=(), publickey-credentials-get=(), screen-wake-lock=(), serial=(), usb=(), xr-spatial-tracking=()";
 
 /**
  * With every answer of the replay origin; the worker hands them on with the pages it makes. The allowlist (Chromium) keeps
@@ -85,5 +89,4 @@ export const REPLAY_HEADERS: Headers = [
   ["Permissions-Policy", POWERS],
   ["X-DNS-Prefetch-Control", "off"],
   ["Referrer-Policy", "same-origin"],
-  ["Origin-Agent-Cluster", "?1"],
 ];

@@ -26,8 +26,8 @@ export interface ReplayOptions {
 }
 
 const CONTENT = /^\/(?<name>[^/?]+)\/(?<ts>\d*)(?<form>ir|st|sf)_\/(?<url>.+)$/s;
-const FRAME = /^\/(?:boot|w)\/(?<name>[^/?]+)\/(?<ts>\d*)(?:[a-z]+_)?\/(?<url>.+)$/s;
-const SCRIPT = /^\/static\/(?<name>replay-[a-z]+\.js)$/;
+const FRAME = /^\/(?:boot|w\/r)\/(?<name>[^/?]+)\/(?<ts>\d*)(?:[a-z]+_)?\/(?<url>.+)$/s;
+const SCRIPT = /^(?:\/w)?\/static\/(?<name>replay-[a-z]+\.js)$/;
 /** What may ask for content in a form: the worker's own requests have no destination. */
 const DESTINATIONS: Readonly<Record<string, RegExp>> = {
   ir: /^empty$/,

@@ -154,7 +154,7 @@ function chooser({ url, before, after, choices, count }: ComparedVersions, view:
 ${select("a", "Version of", before)}${select("b", "with that of", after)}<button>Compare</button></form>${part}`;
 }
 
-function side(
+function sideFacts(
   name: string,
   { lifespan, capture }: ComparedVersion,
   document: ComparedDocument,
