@@ -17,7 +17,8 @@ svg.columns-chart { display: block; overflow: visible; margin-top: .5rem; }
 
 .when { display: flex; flex-wrap: wrap; gap: .75rem 2rem; align-items: start; margin: 1.5rem 0 1.25rem; }
 .slide { flex: 1 1 22rem; display: grid; grid-template: "label button" "range button" "years none" / 1fr max-content; gap: .1rem .8rem; align-items: end; }
-.slide label { grid-area: label; color: var(--soft); font-size: .875rem; }
+.slide .shown { grid-area: label; }
+.slide label { color: var(--soft); font-size: .875rem; }
 .slide output { color: var(--ink); font: 400 1.25rem/1.2 var(--serif); font-variant-numeric: tabular-nums; margin-left: .25rem; }
 .slide input[type="range"] { grid-area: range; width: 100%; height: 2rem; padding: 0; border: 0; background: none; accent-color: var(--saved); }
 .slide button { grid-area: button; }

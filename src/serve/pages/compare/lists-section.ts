@@ -27,7 +27,7 @@ export function fieldsSection(fields: readonly FieldDifference[]): Markup {
   return dataTable({
     caption: "Fields of the HTTP header, as they were captured",
     kind: "plain",
-    titles: ["field", "", "before", "after"],
+    titles: ["field", "change", "before", "after"],
     texts: [1, 2, 3],
     rows,
   });

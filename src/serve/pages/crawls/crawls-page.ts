@@ -92,7 +92,7 @@ ${all.length === 0 ? undefined : additionsSection(all, rows, from, links)}
 function additionsSection(all: readonly Addition[], rows: readonly Addition[], from: number, links: PageLinks): Markup {
   const widest = all.reduce((most, { figures }) => Math.max(most, figures?.bytesSeen ?? 0), 0);
   const table = dataTable({
-    caption: `Files${all.length > rows.length ? ` ${formatNumber(from + 1)} to ${formatNumber(from + rows.length)} of ${formatNumber(all.length)}` : ""}`,
+    caption: `What each file brought${all.length > rows.length ? `, ${formatNumber(from + 1)} to ${formatNumber(from + rows.length)} of ${formatNumber(all.length)}` : ""}`,
     kind: "bars",
     titles: ["file", "added", "captured", "captures", "new contents", "seen", "saved", "share"],
     texts: [1, 2],

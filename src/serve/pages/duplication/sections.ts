@@ -105,7 +105,7 @@ export function acrossSection(figures: Duplication, links: PageLinks): Markup {
     return { head: [name, html`<span class="fine">${words[name]}</span>`], cells };
   });
   const table = dataTable({
-    caption: "Duplicates across time and across location",
+    caption: "Captures of contents that were known already",
     kind: "plain",
     titles: ["duplicates", "captures", "seen", "saved", "share"],
     rows,
@@ -233,10 +233,11 @@ function repeatedSection(
   const more =
     further.length === 0
       ? undefined
-      : html`<details><summary>${formatNumber(further.length)} more contents</summary>${table(further, "More contents")}</details>`;
+      : html`<details><summary>${formatNumber(further.length)} more contents</summary>${table(further, `More contents, ${id === "saved" ? "by bytes saved" : "by captures"}`)}</details>`;
+  const caption = id === "saved" ? "Those that saved most bytes first" : "Those with most captures first";
   const intro =
     id === "saved" ? "Stored once, for so many captures." : "However small they are: spacers, scripts, error pages.";
-  return section(id, title, links, intro, [table(contents.slice(0, REPEATED_OPEN), title), more]);
+  return section(id, title, links, intro, [table(contents.slice(0, REPEATED_OPEN), caption), more]);
 }
 
 function repeatedRow(content: RepeatedContent, links: PageLinks): TableRow {

@@ -30,7 +30,7 @@ export function changesSection({ host, at }: SiteQuestion, shown: SiteChanges, l
       : dataTable({
           caption: `${formatNumber(changes.length)} of ${formatNumber(total)}${isMore ? "+" : ""} changes, in the order of URLs`,
           kind: "plain",
-          titles: ["URL", "change", "seen first", ""],
+          titles: ["URL", "change", "seen first", "difference"],
           texts: [1, 2, 3],
           rows: changes.map((change) => rowOf(change, links)),
         });

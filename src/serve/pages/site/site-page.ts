@@ -99,7 +99,7 @@ function slider(question: SiteQuestion, links: PageLinks): Markup {
   const sliding = isOne
     ? undefined
     : html`<form class="slide" action="${links.site(host)}" method="get" data-slider>${kept}
-<label for="day">As of <output for="day">${at}</output></label>
+<div class="shown"><label for="day">As of</label> <output for="day">${at}</output></div>
 <input id="day" name="day" type="range" min="${span.firstDay}" max="${span.lastDay}" step="1" value="${sliderDay(question)}" aria-valuetext="${at}">
 ${yearTicks(span)}<button>Show</button></form>`;
   return html`<div class="when">${sliding}
