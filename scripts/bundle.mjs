@@ -63,7 +63,6 @@ await made.write({
 });
 await made.close();
 writeFileSync(join(folder, "package.json"), `${JSON.stringify({ type: "commonjs" })}\n`);
-copyFileSync(join(root, "scripts", "launcher.cjs"), join(folder, "holotype.js"));
 
 // The scripts for browsers, files beside the program, which serves them: that of the pages, and two of the replay origin.
 for (const [input, file] of [
@@ -75,3 +74,6 @@ for (const [input, file] of [
   await script.write({ file: join(folder, file), format: "iife", minify: true });
   await script.close();
 }
+
+// Last: where it is there, all is.
+copyFileSync(join(root, "scripts", "launcher.cjs"), join(folder, "holotype.js"));

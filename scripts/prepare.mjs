@@ -1,6 +1,6 @@
 // What `npm start`, `npm test` and `npm run bench` need on a fresh clone: the packages, and a build that is up to date.
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, statSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -63,4 +63,22 @@ export const BUILD = [[bin("tsc"), "-p", "tsconfig.build.json"], [join(root, "sc
 
 export function build() {
   for (const args of BUILD) run(process.execPath, args);
+}
+
+const BUILT = join(root, "dist", "bin", "holotype.js");
+const MADE_OF = ["src", "ui", "scripts", "tsconfig.json", "tsconfig.build.json", "package-lock.json"];
+
+/** The latest change below a path. A folder changes when something in it comes or goes. */
+function changedMs(path) {
+  const stat = statSync(path);
+  if (!stat.isDirectory()) return stat.mtimeMs;
+  return Math.max(stat.mtimeMs, ...readdirSync(path).map((name) => changedMs(join(path, name))));
+}
+
+/** Builds where the sources are newer than the last build. */
+export function buildIfOld() {
+  const builtMs = existsSync(BUILT) ? statSync(BUILT).mtimeMs : 0;
+  if (Math.max(...MADE_OF.map((name) => changedMs(join(root, name)))) < builtMs) return;
+  console.error("building …");
+  build();
 }

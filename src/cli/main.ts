@@ -37,6 +37,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   export: async () => (await import("./export.ts")).exportCommand,
   fetch: async () => (await import("./fetch.ts")).fetchCommand,
   serve: async () => (await import("./serve.ts")).serve,
+  up: async () => (await import("./up.ts")).up,
   "digests build": async () => (await import("./digests-build.ts")).digestsBuild,
   "digests lookup": async () => (await import("./digests-lookup.ts")).digestsLookup,
   "digests info": async () => (await import("./digests-info.ts")).digestsInfo,

@@ -1,5 +1,6 @@
 /** The look of the page around a replayed one: one bar, and a frame that fills the rest of the window. */
 export const REPLAY_STYLE = `
+html:has(.framed) { scrollbar-gutter: auto; }
 body.framed { height: 100vh; height: 100dvh; overflow: hidden; }
 .framed main { flex: 1 1 auto; display: flex; flex-direction: column; min-height: 0; max-width: none; margin: 0; padding: 0; }
 .bar { position: relative; z-index: 2; flex: none; display: flex; flex-wrap: wrap; align-items: center; gap: .35rem 1.1rem; padding: .45rem .9rem; background: var(--card); border-bottom: 1px solid var(--line); box-shadow: 0 1px 4px var(--shade); font-size: .9375rem; }
@@ -24,7 +25,8 @@ body.framed { height: 100vh; height: 100dvh; overflow: hidden; }
 .bar .panel td:first-child { max-width: 24rem; overflow-wrap: anywhere; }
 .bar .panel td:not(:first-child) { white-space: nowrap; }
 .bar .notice { padding-left: .6rem; }
-.bar .cite { max-width: 30rem; padding-top: .5rem; border-top: 1px solid var(--line); overflow-wrap: anywhere; font-size: .875rem; }
+.bar .cite { max-width: 32rem; margin-top: .4rem; padding-top: .4rem; border-top: 1px solid var(--line); font-size: .875rem; }
+.bar .cite pre { white-space: pre-wrap; overflow-wrap: anywhere; }
 .soft { color: var(--soft); font-size: .875rem; }
 .dot { display: inline-block; width: .6rem; height: .6rem; margin-right: .45rem; border-radius: 50%; background: var(--saved); }
 .dot.far { background: var(--third); border-radius: 0; transform: rotate(45deg); }

@@ -21,7 +21,7 @@ describe("a TimeGate", () => {
         `/coll/${URI}`,
         date === undefined ? {} : { headers: { "accept-datetime": date } },
       );
-      expect(reply).toMatchObject({ status: 302, headers: { vary: "accept-datetime" } });
+      expect(reply).toMatchObject({ status: 302, headers: { vary: "accept-datetime, sec-fetch-dest" } });
       expect(reply.headers).not.toHaveProperty("memento-datetime");
       expect(reply.headers["link"]).toContain(`<${URI}>; rel="original"`);
       return reply.headers["location"]!.slice("http://archive.test/coll/".length);
@@ -37,7 +37,7 @@ describe("a TimeGate", () => {
     for (const date of ["2014-01-01", "Tue, 01 Dec 2014 00:00:00 GMT", "Mon, 01 Dec 2014 00:00:00", "x".repeat(500)])
       expect(await archive.ask(`/coll/${URI}`, { headers: { "accept-datetime": date } })).toMatchObject({
         status: 400,
-        headers: { vary: "accept-datetime" },
+        headers: { vary: "accept-datetime, sec-fetch-dest" },
       });
     expect(await archive.ask("/coll/http://b.example/")).toMatchObject({ status: 404 });
   });

@@ -2,6 +2,7 @@
 import { foreign, formatDuration, html, type Markup, timeOf } from "../../markup/index.ts";
 import { headerUrl } from "../archived-url.ts";
 import type { Asked } from "../route.ts";
+import { formatCitation } from "./citation.ts";
 import { MARK } from "./icon.ts";
 import type { PageLinks } from "./links.ts";
 import { type View, viewAddress } from "./replay-place.ts";
@@ -60,11 +61,10 @@ function partsIn(links: PageLinks, shown: Shown): Markup {
 }
 
 function moreIn(asked: Asked, links: PageLinks, shown: Shown, view: View): Markup {
-  const { collection, serveFiles, replay, origin } = asked;
+  const { collection, serveFiles, replay } = asked;
   const { stamp, url, capture } = shown;
   const other: View = view === "static" ? "replay" : "static";
   const record = `${links.base}record/${stamp}/${headerUrl(capture.url)}`;
-  const memento = `${origin}/${collection.name}/${stamp}/${headerUrl(capture.url)}`;
   const pinned = shown.isPinned
     ? html`<li><a href="${links.replay(stamp, url)}">Leave the moment: browse by capture</a></li>`
     : html`<li><a href="${links.base}as-of/${stamp}/${headerUrl(url)}">Browse pinned to this moment</a></li>`;
@@ -79,5 +79,12 @@ ${pinned}
 <li><a href="${links.query("capture", { url: capture.url, time: stamp })}">Headers and record</a></li>
 ${serveFiles && !collection.hasRules ? html`<li><a href="${record}" download>Record as WARC</a></li>` : undefined}
 <li><a href="${links.query("page.wacz", shownQuery(shown))}" download>This page as WACZ</a></li>
-</ul><p class="cite"><label for="uri-m">Cite as</label> <span id="uri-m">${foreign(memento)}</span> <button class="quiet" data-copy="uri-m" hidden>Copy</button></p></div></details>`;
+</ul>${citationIn(asked, shown)}</div></details>`;
+}
+
+function citationIn({ origin, collection }: Asked, { capture, stamp }: Shown): Markup | undefined {
+  const { url, timeMs, sha256 } = capture;
+  if (timeMs === undefined || sha256 === undefined) return undefined;
+  const memento = `${origin}/${collection.name}/${stamp}/${headerUrl(url)}`;
+  return formatCitation("cite", { url, timeMs, sha256, memento, collection: collection.name });
 }
