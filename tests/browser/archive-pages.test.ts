@@ -109,6 +109,11 @@ describeBrowser("pages of an archive", () => {
       await frame.waitForLoadState();
       expect(new URL(frame.url()).origin).not.toBe(new URL(site.url).origin);
     }
+    // They scroll as one; the script that does it is the only one that runs.
+    const [one, other] = frames;
+    await one!.evaluate("document.scrollingElement.scrollTop = 1e6");
+    await expect.poll(() => other!.evaluate<number>("document.scrollingElement.scrollTop")).toBeGreaterThan(100);
+    expect(await other!.evaluate<number>("document.scripts.length")).toBe(1);
     expect(faults).toEqual([]);
     await context.close();
   });

@@ -11,8 +11,8 @@ export interface SideBySide {
   readonly policy: Policy;
 }
 
-/** A click on a link moves the window, nothing else does. */
-const SANDBOX = "allow-top-navigation-by-user-activation";
+/** A click on a link moves the window, nothing else does. The one script that may run is ours, by its digest. */
+const SANDBOX = "allow-top-navigation-by-user-activation allow-scripts";
 
 /** Absent where there is no way to the replay origin. */
 export function sideBySide(asked: Asked, before: ComparedVersion, after: ComparedVersion): SideBySide | undefined {
@@ -21,12 +21,12 @@ export function sideBySide(asked: Asked, before: ComparedVersion, after: Compare
   if (replay === undefined || replayOrigin === undefined) return undefined;
   const own = `${replayOrigin}/${replay.names.nameOf(collection, false)}/`;
   const frame = (name: string, { lifespan }: ComparedVersion) => {
-    const source = `${own}${stampOf(lifespan)}st_/${headerUrl(lifespan.url)}`;
+    const source = `${own}${stampOf(lifespan)}sy_/${headerUrl(lifespan.url)}`;
     const title = `${name}: ${formatSecond(lifespan.birth)}`;
     return html`<div><h3>${title}</h3><iframe title="${title}" src="${source}" sandbox="${SANDBOX}" loading="eager" referrerpolicy="no-referrer"></iframe></div>`;
   };
   return {
-    body: html`<p class="note">As the archive has them, with scripts off.</p><div class="frames" data-frames>${frame("Before", before)}${frame("After", after)}</div>`,
+    body: html`<p class="note">As the archive has them, with scripts off. They scroll together.</p><div class="frames" data-frames>${frame("Before", before)}${frame("After", after)}</div>`,
     policy: { "frame-src": own },
   };
 }
