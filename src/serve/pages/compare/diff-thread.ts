@@ -12,8 +12,8 @@ const HEAP_MAX_MB = 512;
 
 interface Waiting {
   readonly task: DiffTask;
-  resolve(diff: TextDiff): void;
-  reject(error: unknown): void;
+  readonly resolve: (diff: TextDiff) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 class DiffThread {
