@@ -86,7 +86,7 @@ function crawls(all: readonly Addition[], from: number, links: PageLinks): Marku
   return html`<div class="head"><p class="eyebrow">Crawls</p><h1>What was added</h1>${lead}</div>
 ${all.length === 0 ? undefined : additionsSection(all, rows, from, links)}
 <section aria-labelledby="scrub"><h2 id="scrub">Last scrub</h2>
-<p>Not recorded: <code>holotype doctor --scrub</code> reads every byte of the archive and compares every digest, and tells what it found to whoever ran it. Every content that is shown here is compared with its digest before it is sent.</p></section>`;
+<p>Not recorded: <code>holotype doctor --scrub</code> reads every byte of the archive and compares every digest, and tells what it found to whoever ran it. Every content that is shown here is compared with its digest as it is sent.</p></section>`;
 }
 
 function additionsSection(all: readonly Addition[], rows: readonly Addition[], from: number, links: PageLinks): Markup {
