@@ -68,6 +68,6 @@ function ticksUpTo(highest: number): number[] {
   if (!(highest > 0)) return [];
   const rough = highest / TICKS_MAX;
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((each) => each >= rough) ?? rough;
+  const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((each) => each >= rough) ?? rough;
   return Array.from({ length: Math.floor(highest / step) }, (_, i) => (i + 1) * step);
 }

@@ -8,6 +8,7 @@ code.long { overflow-wrap: anywhere; }
 .counting:last-child { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; }
 progress { width: 16rem; max-width: 100%; height: .7rem; accent-color: var(--saved); }
 
+.pair .bar { padding: 0; background: none; border: 0; box-shadow: none; }
 svg.columns-chart { display: block; overflow: visible; margin-top: .5rem; }
 .columns-chart .grid { stroke: var(--line); stroke-width: 1; }
 .columns-chart .ground { stroke: var(--kept); stroke-width: 1; }

@@ -58,7 +58,7 @@ ${body}</section>
 `;
 }
 
-export function growthSection({ months }: Duplication, links: PageLinks): Markup | undefined {
+export function growthSection({ months, total }: Duplication, links: PageLinks): Markup | undefined {
   const steps = growthOf(months);
   const last = steps.at(-1);
   if (last === undefined) return undefined;
@@ -86,7 +86,13 @@ export function growthSection({ months }: Duplication, links: PageLinks): Markup
   });
   const body = html`<figure>${columnChart({ label, columns, format: formatBytes })}${BYTES_LEGEND}</figure>
 <details><summary>The same as a table</summary>${table}</details>`;
-  return section("growth", "Growth", links, "All that was captured up to each date, and what of it is stored.", body);
+  const rest = total.bytesSeen - last.bytesSeen;
+  const left =
+    rest > 0
+      ? html`<p class="note">Without ${formatBytes(rest)} of captures that have no date, or one before 1990 or in the future.</p>`
+      : undefined;
+  const intro = "All that was captured up to each date, and what of it is stored.";
+  return section("growth", "Growth", links, intro, [body, left]);
 }
 
 export function acrossSection(figures: Duplication, links: PageLinks): Markup {
