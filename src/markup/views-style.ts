@@ -16,7 +16,7 @@ svg.columns-chart { display: block; overflow: visible; margin-top: .5rem; }
 .places { margin: 0; padding: 0; list-style: none; font-size: .875rem; }
 .places li { margin: 0 0 .15rem; }
 
-.when { display: flex; flex-wrap: wrap; gap: .75rem 2rem; align-items: start; margin: 1.5rem 0 1.25rem; }
+.dates { display: flex; flex-wrap: wrap; gap: .75rem 2rem; align-items: start; margin: 1.5rem 0 1.25rem; }
 .slide { flex: 1 1 22rem; display: grid; grid-template: "label button" "range button" "years none" / 1fr max-content; gap: .1rem .8rem; align-items: end; }
 .slide .shown { grid-area: label; }
 .slide label { color: var(--soft); font-size: .875rem; }
@@ -78,5 +78,5 @@ h4 { margin: .5rem 0 .25rem; font: 600 .9375rem/1.4 var(--sans); }
   .frames { grid-template-columns: 1fr; }
   .frames iframe { height: 50vh; }
 }
-@media print { .when, .between { display: none; } .diff { max-height: none; border: 0; } .counting { display: none !important; } }
+@media print { .dates, .between { display: none; } .diff { max-height: none; border: 0; } .counting { display: none !important; } }
 `;

@@ -55,6 +55,8 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
     "/coll/site/hidden.example",
     "/coll/site/hidden.example?at=2016&format=json",
     "/coll/site/hidden.example?since=2014&at=2016&format=json",
+    "/coll/site/hidden.example?at=2016&format=csv",
+    "/coll/site/hidden.example?since=2014&at=2016&format=csv",
   ],
   "/<coll>/site/<host>/export": ["/coll/site/hidden.example/export?at=2016"],
   "/cdx/search/cdx": [`/cdx/search/cdx?url=${HIDDEN}`, "/cdx/search/cdx?url=hidden.example&matchType=host&output=json"],

@@ -38,11 +38,11 @@ export function changesSection({ host, at }: SiteQuestion, shown: SiteChanges, l
     next === undefined
       ? undefined
       : html`<p class="pager"><a rel="next" href="${links.query(site, { at, since: from, cursor: next })}">Next changes</a></p>`;
-  return html`<section aria-labelledby="changes"><h2 id="changes">Changes after ${from}, up to ${at}</h2>
+  return html`<section aria-labelledby="changes"><div class="titled"><h2 id="changes">Changes after ${from}, up to ${at}</h2><a class="csv" href="${links.query(site, { at, since: from, format: "csv" })}">CSV<span class="unseen"> of all changes</span></a></div>
 <form class="between" action="${links.query(site, {})}" method="get"><label for="since">After</label><input id="since" name="since" type="date" value="${from}" required>
 <label for="until">up to</label><input id="until" name="at" type="date" value="${at}" required><button>Show</button></form>
 ${isFirst && total > 0 ? html`<dl class="totals">${counted}</dl>` : undefined}
-${isMore && isFirst ? html`<p class="note">Counting stopped after ${formatNumber(total)} changes; all of them are in the API.</p>` : undefined}
+${isMore && isFirst ? html`<p class="note">Counting stopped after ${formatNumber(total)} changes; all of them are in the CSV.</p>` : undefined}
 ${table}${pager}</section>`;
 }
 

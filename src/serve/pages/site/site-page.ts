@@ -5,18 +5,20 @@ import { formatDay, formatNumber, html, type Markup } from "../../../markup/inde
 import { formatCursor, parseCursor } from "../../api/cursor.ts";
 import { lifespanRow } from "../../api/rows.ts";
 import type { Asked } from "../../route.ts";
+import { csvAnswer } from "../csv-answer.ts";
 import type { PageLinks } from "../links.ts";
 import { pageAnswer } from "../shell.ts";
 import { listChanges, type SiteChanges } from "./changes.ts";
 import { changesSection } from "./changes-section.ts";
 import { exportSection } from "./export-section.ts";
+import { changesCsv, treeCsv } from "./site-csv.ts";
 import { type SiteQuestion, siteQuestion, sliderDay } from "./site-question.ts";
 import { endOfDay, type SiteSpan } from "./span.ts";
 import { folderRange, listFolder, type SiteListing, type SiteRow } from "./tree.ts";
 import { treeSection } from "./tree-section.ts";
 
 const ROWS_MAX = 200;
-const COUNT_MAX = 10_000;
+const COUNT_MAX = 1000;
 const DAY_MS = 86_400_000;
 
 export async function siteAnswer(asked: Asked): Promise<ServerAnswer> {
@@ -25,6 +27,13 @@ export async function siteAnswer(asked: Asked): Promise<ServerAnswer> {
   const { host, hostKey, range, timeMs, path, mime, query } = question;
   const since = query.time("since", "end");
   if (since !== undefined && since > timeMs) throw new ArchiveError("HT_USAGE", "since is later than at");
+  const folder = { hostKey, path };
+  if (query.choice("format", ["html", "json", "csv"]) === "csv") {
+    const name = `${host}-${question.at}`;
+    return since === undefined
+      ? csvAnswer(name, treeCsv(collection, question, folderRange(folder)))
+      : csvAnswer(`${name}-changes`, changesCsv(collection, question, since));
+  }
   const urls = await collection.countSlice(timeMs, { ...range, mime }, COUNT_MAX);
   const isMore = urls >= COUNT_MAX && collection.isCountedByWalk(mime);
   const count = `${formatNumber(urls)}${isMore ? "+" : ""}`;
@@ -32,7 +41,6 @@ export async function siteAnswer(asked: Asked): Promise<ServerAnswer> {
     since === undefined
       ? undefined
       : await listChanges(collection, { range, since, timeMs, cursor: query.text("cursor") });
-  const folder = { hostKey, path };
   const listing =
     changes === undefined
       ? await listFolder(collection, { folder, timeMs, from: askedStart(question), limit: ROWS_MAX, mime })
@@ -102,7 +110,7 @@ function slider(question: SiteQuestion, links: PageLinks): Markup {
 <div class="shown"><label for="day">As of</label> <output for="day">${at}</output></div>
 <input id="day" name="day" type="range" min="${span.firstDay}" max="${span.lastDay}" step="1" value="${sliderDay(question)}" aria-valuetext="${at}">
 ${yearTicks(span)}<button>Show</button></form>`;
-  return html`<div class="when">${sliding}
+  return html`<div class="dates">${sliding}
 <form class="dated" action="${links.site(host)}" method="get">${kept}<label for="at">Date</label><input id="at" name="at" type="date" value="${at}" required><button>Go</button></form></div>`;
 }
 

@@ -160,6 +160,16 @@ describe("site", () => {
     expect((await archive.ask("/coll/site/a.example?since=2015&at=2014")).status).toBe(400);
   });
 
+  it("gives all URLs and all changes as CSV", async () => {
+    await using archive = await serveRecords(RECORDS);
+    const lines = async (query: string) =>
+      (await archive.ask(`/coll/site/a.example?format=csv${query}`)).text.trimEnd().split("\r\n").slice(1);
+    const urls = (await lines("&at=2014-02-05")).map((line) => /^"([^"]*)"/.exec(line)![1]!);
+    expect(urls.sort()).toEqual([...expectedAt("2014-02-05").keys()].sort());
+    expect(await lines("&at=2014-02-05&path=/news/")).toHaveLength(3);
+    expect(await lines("&since=2014-02-01&at=2014-03-02")).toHaveLength(5);
+  });
+
   it("exports exactly what was valid, and leaves nothing behind", async () => {
     await using archive = await serveRecords(RECORDS);
     const before = archive.disk.list("/archive").length;

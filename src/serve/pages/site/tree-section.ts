@@ -38,7 +38,7 @@ export function treeSection(question: SiteQuestion, { rows, next }: SiteListing,
       ? undefined
       : html`<p class="pager"><a rel="next" href="${here({ path, cursor: formatCursor(next) })}">Next entries</a></p>`;
   return html`<section aria-labelledby="tree"><div class="titled"><h2 id="tree">${trail(question, here)}</h2>
-<a class="csv" href="${here({ path: path === "/" ? undefined : path, only: other })}">${only === "pages" ? "All media types" : "HTML pages only"}</a></div>
+<span class="csv"><a href="${here({ path: path === "/" ? undefined : path, only: other })}">${only === "pages" ? "All media types" : "HTML pages only"}</a> \u00b7 <a href="${here({ path: path === "/" ? undefined : path, format: "csv" })}">CSV<span class="unseen"> of all URLs here</span></a></span></div>
 ${table}${pager}</section>`;
 }
 
