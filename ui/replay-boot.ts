@@ -42,7 +42,8 @@ async function start(): Promise<void> {
     setTimeout(() => reject(new Error("the worker does not answer")), PATIENCE_MS);
   });
   serviceWorker.startMessages();
-  const message = { msg_type: "addColl", type: "live", file: { sourceUrl: "proxy:" }, skipExisting: true, ...config };
+  // Anew each time: an archived page may have told the worker something else.
+  const message = { msg_type: "addColl", type: "live", file: { sourceUrl: "proxy:" }, skipExisting: false, ...config };
   (await activeWorker(registration)).postMessage(message);
   await added;
   // A reload that goes round the worker brings us back here; not for ever.

@@ -78,8 +78,20 @@ class ReplayPage {
     } catch (error) {
       if ((error as Error).name === "AbortError") return;
     }
-    // What is missing has a page of its own. Only a person goes there.
-    if (navigator.userActivation.isActive) location.assign(this.address(url));
+    this.miss(url);
+  }
+
+  /** The page stays, and so does the window: a message moves neither. */
+  private miss(url: string): void {
+    const line = document.createElement("p");
+    line.className = "miss";
+    line.setAttribute("role", "status");
+    const link = document.createElement("a");
+    link.href = this.address(url);
+    link.textContent = "what is near";
+    line.append("Not in the archive: ", shortened(url), " \u2013 ", link);
+    document.querySelector(".miss")?.remove();
+    this.stage.before(line);
   }
 
   private put({ url, title, address, bar, stage }: Answer, entry: "push" | "replace" | "none"): void {
@@ -97,6 +109,12 @@ class ReplayPage {
     offerCopies();
     void fillParts();
   }
+}
+
+const SHOWN_MAX = 200;
+
+function shortened(url: string): string {
+  return url.length > SHOWN_MAX ? `${url.slice(0, SHOWN_MAX)}\u2026` : url;
 }
 
 /** Absolute, and without steps upwards that would lead out of where it stands in an address. */

@@ -30,6 +30,8 @@ body.framed { height: 100vh; height: 100dvh; overflow: hidden; }
 .soft { color: var(--soft); font-size: .875rem; }
 .dot { display: inline-block; width: .6rem; height: .6rem; margin-right: .45rem; border-radius: 50%; background: var(--saved); }
 .dot.far { background: var(--third); border-radius: 0; transform: rotate(45deg); }
+.miss { flex: none; margin: 0; padding: .4rem .9rem; background: var(--mark); color: var(--mark-ink); font-size: .9375rem; overflow-wrap: anywhere; }
+.miss a { color: inherit; }
 .stage { flex: 1 1 auto; min-height: 0; display: flex; background: #fff; }
 .stage iframe { flex: 1 1 auto; width: 100%; height: 100%; border: 0; background: #fff; }
 .stage.plain { display: block; overflow: auto; padding: 2rem 1.5rem; background: var(--paper); }

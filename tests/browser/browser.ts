@@ -20,6 +20,9 @@ const ARGS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  // The last such argument counts. Playwright's own also turns off partitioned storage, and with it service workers in
+  // frames of other sites, which browsers of people have.
+  "--disable-features=AvoidUnnecessaryBeforeUnloadCheckSync,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,MediaRouter,OptimizationHints,NetworkTimeServiceQuerying,PreconnectToSearch",
 ];
 
 if (executablePath === undefined) console.log("skipped: tests in a browser (no Chromium; apt-get install chromium)");
@@ -30,9 +33,9 @@ export const describeBrowser = describe.skipIf(executablePath === undefined);
 let browser: Browser | undefined;
 
 /** One browser for the tests of a file; to be called at its top. */
-export function useBrowser(): void {
+export function useBrowser(args: readonly string[] = []): void {
   beforeAll(async () => {
-    if (executablePath !== undefined) browser = await chromium.launch({ executablePath, args: ARGS });
+    if (executablePath !== undefined) browser = await chromium.launch({ executablePath, args: [...ARGS, ...args] });
   });
   afterAll(async () => {
     await browser?.close();

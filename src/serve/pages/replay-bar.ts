@@ -1,5 +1,5 @@
 /** The bar over a replayed page: its URL, what was asked for and what is shown, versions, parts, and what else there is. */
-import { foreign, formatDuration, html, type Markup, timeOf } from "../../markup/index.ts";
+import { formatDuration, html, type Markup, timeOf } from "../../markup/index.ts";
 import { headerUrl } from "../archived-url.ts";
 import type { Asked } from "../route.ts";
 import { formatCitation } from "./citation.ts";
