@@ -1,5 +1,8 @@
 /** Duplication, sites, crawls and comparison in a real browser: by mouse, by keyboard, without a script, on a phone. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { captureBytes, packRecords } from "../../src/testing/capture-text.ts";
+import { put, temporaryFolder } from "../cli/holotype.ts";
 import {
   axeFaults,
   describeBrowser,
@@ -11,6 +14,8 @@ import {
   sidewaysBy,
   useBrowser,
 } from "./browser.ts";
+import { startCatcher } from "./catcher.ts";
+import { hostilePage, leakingPage } from "./hostile-pages.ts";
 
 const HOME = encodeURIComponent("http://cabinet.example/");
 const PAGES: Readonly<Record<string, string>> = {
@@ -28,7 +33,8 @@ const PAGES: Readonly<Record<string, string>> = {
 };
 
 describeBrowser("pages of an archive", () => {
-  useBrowser();
+  // So that STUN finds the catcher, which listens on this machine alone.
+  useBrowser(["--allow-loopback-in-peer-connection"]);
   let site: ServedSite;
   beforeAll(async () => {
     site = await serveFiles();
@@ -116,5 +122,35 @@ describeBrowser("pages of an archive", () => {
     expect(await other!.evaluate<number>("document.scripts.length")).toBe(1);
     expect(faults).toEqual([]);
     await context.close();
+  });
+
+  it("hostile versions side by side reach nothing", { timeout: 120_000 }, async () => {
+    await using catcher = await startCatcher();
+    const uri = "http://a.example/";
+    const records = [
+      captureBytes({ uri, date: "2014-01-01T00:00:00Z", payload: leakingPage(catcher.port), mime: "text/html" }),
+      captureBytes({
+        uri,
+        date: "2015-01-01T00:00:00Z",
+        payload: hostilePage(catcher.port, site.url),
+        mime: "text/html",
+      }),
+    ];
+    await using hostile = await serveFiles([put(temporaryFolder(), "hostile.warc.gz", packRecords(records))], {
+      name: "hostile",
+    });
+    const { page, context } = await openPage();
+    const address = `${hostile.url}/hostile/compare?url=${encodeURIComponent(uri)}`;
+    for (const view of ["side", "text", "source", "headers", "links"]) {
+      await page.goto(`${address}&view=${view}`);
+      await sleep(view === "side" ? 4000 : 200);
+      expect(page.url()).toBe(`${address}&view=${view}`);
+      if (view !== "side") continue;
+      const frames = page.frames().filter((frame) => frame.parentFrame() === page.mainFrame());
+      expect(frames).toHaveLength(2);
+      for (const frame of frames) expect(await frame.locator("script").count()).toBe(1);
+    }
+    await context.close();
+    expect(catcher.caught).toEqual([]);
   });
 });
