@@ -3,6 +3,7 @@ import { KIT_STYLE } from "./style.ts";
 
 export const PAGES_STYLE = `${KIT_STYLE}
 body { display: flex; flex-direction: column; min-height: 100vh; }
+[hidden] { display: none !important; }
 main, footer.page { width: 100%; }
 main { flex: 1 0 auto; padding-bottom: 2rem; }
 main:focus { outline: none; }
@@ -62,7 +63,7 @@ button:hover, .button:hover { border-color: var(--ink); }
 .tabs { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin: 0 0 .75rem; padding: 0; list-style: none; border-bottom: 1px solid var(--line); }
 .tabs a { display: block; padding: .3rem 0; color: var(--soft); text-decoration: none; border-bottom: 2px solid transparent; margin-bottom: -1px; }
 .tabs a[aria-current] { color: var(--ink); border-bottom-color: var(--saved); }
-pre { margin: .75rem 0; padding: .7rem .9rem; overflow-x: auto; background: var(--faint); border-radius: 4px; font: .875rem/1.5 var(--mono); }
+pre { margin: .75rem 0; padding: .7rem .9rem; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--faint); border-radius: 4px; font: .875rem/1.5 var(--mono); }
 code { font-family: var(--mono); font-size: .9em; }
 pre code { font-size: inherit; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr)); gap: 0 2rem; align-items: start; }
@@ -96,7 +97,7 @@ pre code { font-size: inherit; }
 .versions tr:target th, .versions tr:target td { background: var(--mark); }
 .actions li:has(details[open]) { flex-basis: 100%; }
 .cite { margin: 0; max-width: 34rem; }
-.cite pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .3rem 0; font-size: .8125rem; }
+.cite pre { margin: .3rem 0; font-size: .8125rem; }
 .pager { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; margin-top: 1rem; }
 .notice { border-left: 4px solid var(--third); }
 

@@ -3,8 +3,9 @@ export const REPLAY_STYLE = `
 html:has(.framed) { scrollbar-gutter: auto; }
 body.framed { height: 100vh; height: 100dvh; overflow: hidden; }
 .framed main { flex: 1 1 auto; display: flex; flex-direction: column; min-height: 0; max-width: none; margin: 0; padding: 0; }
-.bar { position: relative; z-index: 2; flex: none; display: flex; flex-wrap: wrap; align-items: center; gap: .35rem 1.1rem; padding: .45rem .9rem; background: var(--card); border-bottom: 1px solid var(--line); box-shadow: 0 1px 4px var(--shade); font-size: .9375rem; }
-.bar .find { flex: 1 1 18rem; max-width: 40rem; }
+.bar { position: relative; z-index: 2; flex: none; display: grid; grid-template-columns: auto minmax(0, 1fr) auto; align-items: center; gap: .3rem .9rem; padding: .45rem .9rem; background: var(--card); border-bottom: 1px solid var(--line); box-shadow: 0 1px 4px var(--shade); font-size: .9375rem; }
+.bar .find { max-width: none; }
+.bar .second { grid-column: 1 / -1; display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: .1rem 1rem; }
 .bar .find input, .bar .find button { height: 2rem; min-height: 0; padding: 0 .7rem; line-height: 1; }
 .bar .when { display: flex; flex-wrap: wrap; align-items: center; gap: .1rem .9rem; }
 .bar .when nav { display: flex; align-items: center; gap: .1rem; white-space: nowrap; }
@@ -16,8 +17,7 @@ body.framed { height: 100vh; height: 100dvh; overflow: hidden; }
 .bar details { position: relative; border: 0; margin: 0; padding: 0; background: none; }
 .bar summary { padding: .2rem .5rem; border-radius: 4px; cursor: pointer; white-space: nowrap; }
 .bar summary:hover, .bar details[open] > summary { background: var(--faint); }
-.bar .more { margin-left: auto; }
-.bar .panel { position: absolute; right: 0; top: calc(100% + .35rem); width: max-content; max-width: min(46rem, calc(100vw - 1.8rem)); max-height: calc(100vh - 8rem); overflow: auto; padding: .6rem 1rem; background: var(--card); border: 1px solid var(--line); border-radius: 6px; box-shadow: 0 8px 24px var(--shade); }
+.bar .panel { position: absolute; z-index: 3; right: 0; top: calc(100% + .35rem); width: max-content; max-width: min(46rem, calc(100vw - 1.8rem)); max-height: calc(100vh - 8rem); overflow: auto; padding: .6rem 1rem; background: var(--card); border: 1px solid var(--line); border-radius: 6px; box-shadow: 0 8px 24px var(--shade); }
 .bar .panel ul { margin: 0; padding: 0; list-style: none; display: block; }
 .bar .panel li { margin: .3rem 0; }
 .bar .panel p { margin: .4rem 0; }
@@ -39,9 +39,7 @@ body.framed { height: 100vh; height: 100dvh; overflow: hidden; }
 td.any { overflow-wrap: anywhere; white-space: normal; }
 @media (max-width: 40rem) {
   .bar { padding: .35rem .6rem; gap: .2rem .6rem; font-size: .875rem; }
-  .bar .find { flex-basis: calc(100% - 3rem); }
   .bar .find button { display: none; }
-  .bar .when { flex: 1 1 100%; justify-content: space-between; }
   .bar details { position: static; }
   .bar .panel { left: .6rem; right: .6rem; width: auto; max-width: none; }
 }

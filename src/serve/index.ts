@@ -3,7 +3,7 @@
 export { type AccessRule, AccessRules, type AccessVerdict, type Embargo } from "./access/access-rules.ts";
 export { parseAccessRules } from "./access/parse-rules.ts";
 export { toldAnswer } from "./answers.ts";
-export { exampleValues } from "./api/reference-page.ts";
+export { exampleValues } from "./api/examples.ts";
 export { pywbCdx } from "./cdx/pywb-cdx.ts";
 export { waybackCdx } from "./cdx/wayback-cdx.ts";
 export { Collection } from "./collection.ts";

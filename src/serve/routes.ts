@@ -13,7 +13,6 @@ import type { Route } from "./route.ts";
 const SERVER_ROUTES: readonly Route[] = [...CDX_SERVER_ROUTES, ...API_ROUTES];
 
 const COLLECTION_ROUTES: readonly Route[] = [
-  ...CDX_ROUTES,
   {
     pattern: "/<coll>/timemap/{link,json,cdxj}/<url>",
     match: /^timemap\/(?<form>link|json|cdxj)\/(?:(?<page>\d{17})\/)?(?<url>.+)$/s,
@@ -38,4 +37,5 @@ const COLLECTION_ROUTES: readonly Route[] = [
   { pattern: "/<coll>/<url>", match: /^(?<asOf>as-of\/)?(?<url>.+)$/s, answer: timegateAnswer },
 ];
 
-export const ROUTES: readonly Route[] = [...SERVER_ROUTES, ...PAGE_ROUTES, ...COLLECTION_ROUTES];
+/** One of CDX is told from the overview by its query, so it comes first. */
+export const ROUTES: readonly Route[] = [...SERVER_ROUTES, ...CDX_ROUTES, ...PAGE_ROUTES, ...COLLECTION_ROUTES];

@@ -120,7 +120,7 @@ const validator = new HtmlValidate({
     // A region that scrolls must be reached by keyboard.
     "prefer-native-element": ["error", { exclude: ["region", "img", "search", "row", "rowgroup", "table"] }],
     "tel-non-breaking": "off",
-    // Style and script come from this very server, under names that have their digests.
+    // For files of other hosts; ours come from where the page does.
     "require-sri": "off",
   },
 });

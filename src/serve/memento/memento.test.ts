@@ -234,10 +234,10 @@ describe("a TimeMap", () => {
   });
 });
 
-it("leads from the calendar to a TimeMap, and from one of a prefix to its CDX", async () => {
+it("leads from the timeline to a TimeMap, and from one of a prefix to its CDX", async () => {
   await using archive = await serveRecords(THREE);
-  expect((await archive.ask(`/coll/*/${URI}`)).headers["location"]).toBe(
-    `http://archive.test/coll/timemap/link/${URI}`,
+  expect((await archive.ask(`/coll/*/${URI}`)).headers["link"]).toBe(
+    `<http://archive.test/coll/timemap/link/${URI}>; rel="timemap"; type="application/link-format"`,
   );
   expect((await archive.ask(`/coll/2014-2015*/${URI}*`)).headers["location"]).toBe(
     "http://archive.test/coll/cdx?url=http%3A%2F%2Fa.example%2F&matchType=prefix&from=2014&to=2015",

@@ -18,9 +18,9 @@ export function formatBar(asked: Asked, links: PageLinks, shown: Shown, view: Vi
   return html`<header class="bar">
 <a class="brand" href="${links.root}/" title="Holotype">${MARK}<span class="unseen">Holotype</span></a>
 ${formatSearchBox({ action: links.base, value: shown.url })}
-<div class="when">${versionsIn(links, shown, view)}${timesIn(shown)}</div>
-${partsIn(links, shown)}
 ${moreIn(asked, links, shown, view)}
+<div class="second"><div class="when">${versionsIn(links, shown, view)}${timesIn(shown)}</div>
+${partsIn(links, shown)}</div>
 </header>`;
 }
 
@@ -38,11 +38,19 @@ function timeText({ timeMs }: OtherVersion): string {
   return new Date(timeMs).toISOString().slice(0, 10);
 }
 
+/** `201403` is `2014-03`. */
+function shortTime(digits: string): string {
+  const [, year, month, day, rest] = /^(\d{1,4})(\d{2})?(\d{2})?(\d*)$/.exec(digits) ?? [];
+  const date = [year, month, day].filter((part) => part !== undefined).join("-");
+  return rest === undefined || rest === "" ? date : `${date} ${rest}`;
+}
+
 function timesIn(shown: Shown): Markup {
   const { capture, time, isPinned, isAfter } = shown;
   if (capture.timeMs === undefined) return html`<p>Captured at an unknown time</p>`;
   const taken = timeOf(capture.timeMs, "second");
-  const asked = time.text === "" ? undefined : time.exact === undefined ? time.text : timeOf(time.ms, "second");
+  const asked =
+    time.text === "" ? undefined : time.exact === undefined ? shortTime(time.text) : timeOf(time.ms, "second");
   const apart = Math.abs(capture.timeMs - time.ms);
   if (isPinned) {
     const told = isAfter

@@ -6,6 +6,7 @@ import { isNavigation } from "../navigation.ts";
 import type { Asked, Route } from "../route.ts";
 import { captureInfoPage } from "./capture-page.ts";
 import { missingPage } from "./missing-page.ts";
+import { pageWacz } from "./page-wacz.ts";
 import { partsPage } from "./parts-page.ts";
 import { replayAnswer, replayPage } from "./replay-page.ts";
 import type { View } from "./replay-place.ts";
@@ -33,6 +34,7 @@ export const REPLAY_ROUTES: readonly Route[] = [
   pageRoute({ pattern: "/<coll>/replay", match: /^replay\?(?=.*\burl=)/s, answer: replayAnswer }),
   pageRoute({ pattern: "/<coll>/parts", match: /^parts\?(?=.*\burl=)/s, answer: partsPage }),
   pageRoute({ pattern: "/<coll>/capture", match: /^capture\?(?=.*\burl=)/s, answer: captureInfoPage }),
+  pageRoute({ pattern: "/<coll>/page.wacz", match: /^page\.wacz\?(?=.*\burl=)/s, answer: pageWacz }),
   pageRoute({
     pattern: "/<coll>/<time>st_/<url>",
     match: /^(?<asOf>as-of\/)?(?<ts>\d*)st_\/(?<url>.+)$/s,

@@ -1,5 +1,6 @@
 /** The pages for people. */
 import type { Route } from "../route.ts";
+import { apiPage } from "./api-page.ts";
 import { ARCHIVE_PAGE_ROUTES } from "./archive-routes.ts";
 import { ASSET_ROUTE } from "./assets.ts";
 import { capturesAnswer } from "./captures.ts";
@@ -12,6 +13,7 @@ import { timelineAnswer, timelineByQuery } from "./timeline.ts";
 export const PAGE_ROUTES: readonly Route[] = [
   ASSET_ROUTE,
   pageRoute({ pattern: "/", match: /^(?:\?.*)?$/s, isOfServer: true, answer: serverHome }),
+  pageRoute({ pattern: "/api/", match: /^api\/?(?:\?.*)?$/s, isOfServer: true, answer: apiPage }),
   pageRoute({ pattern: "/<coll>/", match: /^(?:\?.*)?$/s, answer: collectionHome }),
   pageRoute({
     pattern: "/<coll>/*/<url>",

@@ -5,7 +5,7 @@
  */
 import { ArchiveError, ERROR_TABLE } from "../../base/index.ts";
 import type { ServerAnswer } from "../../http/index.ts";
-import { html, Markup, PATTERNS } from "../../markup/index.ts";
+import { formatForeign, html, Markup, PATTERNS } from "../../markup/index.ts";
 import { failureAnswer, type Headers, jsonAnswer, prefersJson } from "../answers.ts";
 import type { Asked, Route } from "../route.ts";
 import { MARK } from "./icon.ts";
@@ -52,6 +52,7 @@ const PAGE_HEADERS: Headers = [
   ["Vary", "Accept"],
 ];
 
+const TITLE_LENGTH_MAX = 200;
 /** Not in a template: there the bundler would replace it, with code from a package that is not there. */
 const SCRIPT_END = new Markup("</script>\n");
 
@@ -131,7 +132,7 @@ ${page.search === "none" ? undefined : formatSearchBox({ action: base, value: pa
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${page.title} \u2013 Holotype</title>
+<title>${formatForeign(page.title, TITLE_LENGTH_MAX)} \u2013 Holotype</title>
 <link rel="icon" type="image/svg+xml" href="${root}${assets.icon}">
 <link rel="stylesheet" href="${root}${assets.style}">
 ${page.head}${script}</head>

@@ -83,8 +83,8 @@ async function answer(asked: Asked, timeline: AskedTimeline, isCsv = false): Pro
   const { url } = history;
   const feed = links.query("feed", { url });
   return pageAnswer(asked, {
-    title: url.slice(0, 200),
-    search: url.slice(0, 2000),
+    title: url,
+    search: url,
     // As with `/<coll>/<url>`, clients of Memento find their way from here.
     headers: [
       [
@@ -99,8 +99,9 @@ async function answer(asked: Asked, timeline: AskedTimeline, isCsv = false): Pro
   });
 }
 
-function lifespanJson({ number, letter, isReturn, lifespan, stamp }: NamedLifespan): object {
-  return { number, version: letter, returned: isReturn, stamp, ...lifespanRow(lifespan) };
+function lifespanJson(history: UrlHistory, row: NamedLifespan): object {
+  const { number, letter, isReturn, lifespan } = row;
+  return { number, version: letter, returned: isReturn, stamp: history.stampOf(row), ...lifespanRow(lifespan) };
 }
 
 function timelineJson(history: UrlHistory, page: number): object {
@@ -131,7 +132,7 @@ function timelineJson(history: UrlHistory, page: number): object {
     bytesSeen,
     bytesDistinct,
     page,
-    lifespans: shown.slice(start, start + ROWS_PER_PAGE).map(lifespanJson),
+    lifespans: shown.slice(start, start + ROWS_PER_PAGE).map((row) => lifespanJson(history, row)),
   };
 }
 
