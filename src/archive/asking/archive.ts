@@ -47,9 +47,8 @@ interface Shared {
 }
 
 export class Archive implements AsyncDisposable {
-  /** Where it lies: what an export is made from. */
-  readonly disk: Disk;
-  readonly folder: string;
+  private readonly disk: Disk;
+  private readonly folder: string;
   private readonly options: ArchiveOptions;
   private shared: Shared;
 
