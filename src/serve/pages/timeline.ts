@@ -57,10 +57,10 @@ function prefixAnswer(asked: Asked, url: string, from: string | undefined, to: s
   const vary = [["Vary", "Accept"]] as const;
   if (/\btext\/html\b/i.test(asked.request.headers.accept ?? ""))
     return redirectAnswer(links.query("", { q: url }), vary);
-  const { origin, collection } = asked;
+  const { base } = asked;
   const span = `${from === undefined ? "" : `&from=${from}`}${to === undefined ? "" : `&to=${to}`}`;
   const query = `url=${encodeURIComponent(url)}&matchType=prefix${span}`;
-  return redirectAnswer(headerUrl(`${origin}/${collection.name}/cdx?${query}`), vary);
+  return redirectAnswer(headerUrl(`${base}cdx?${query}`), vary);
 }
 
 /** HT_USAGE where a time is none. */

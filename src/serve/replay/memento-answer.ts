@@ -39,6 +39,21 @@ export async function pickMemento(collection: Collection, asked: AskedMemento): 
   throw await nothingSeen(collection, url, sense);
 }
 
+/** As `pickMemento`; where the URL was never captured, of one that scripts only made look different, the nearest in time. */
+export async function pickAlike(collection: Collection, asked: AskedMemento): Promise<Picked> {
+  const { url, time, sense } = asked;
+  const picked = await pick(collection, url, time, sense);
+  if (picked !== undefined) return picked;
+  let [nearest, distance]: [Picked | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
+  for (const other of await collection.alike(url)) {
+    const found = await pick(collection, other, time, sense);
+    const apart = Math.abs((found?.capture.timeMs ?? Number.POSITIVE_INFINITY) - time.ms);
+    if (apart < distance) [nearest, distance] = [found, apart];
+  }
+  if (nearest === undefined) throw await nothingSeen(collection, url, sense);
+  return nearest;
+}
+
 export async function nothingSeen(collection: Collection, url: string, sense: TimeSense): Promise<ArchiveError> {
   if ((await collection.hidden({ url })) === "block")
     return new ArchiveError("HT_BLOCKED", `access to the captures of ${url} is blocked`);
