@@ -15,6 +15,8 @@ import { formatSearchBox } from "./search-box.ts";
 /** What the bar on top leads to, in its order. Pages that are not here are reached from others. */
 const PLACES = {
   home: { name: "Overview", path: ({ base }: PageLinks) => base },
+  duplication: { name: "Duplication", path: ({ base }: PageLinks) => `${base}duplication` },
+  crawls: { name: "Crawls", path: ({ base }: PageLinks) => `${base}crawls` },
   api: { name: "API", path: ({ root }: PageLinks) => `${root}/api/` },
 } as const;
 
