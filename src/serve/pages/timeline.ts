@@ -86,12 +86,7 @@ async function answer(asked: Asked, timeline: AskedTimeline, isCsv = false): Pro
     title: url,
     search: url,
     // As with `/<coll>/<url>`, clients of Memento find their way from here.
-    headers: [
-      [
-        "Link",
-        `<${asked.origin}/${asked.collection.name}/timemap/link/${headerUrl(url)}>; rel="timemap"; type="application/link-format"`,
-      ],
-    ],
+    headers: [["Link", `<${asked.base}timemap/link/${headerUrl(url)}>; rel="timemap"; type="application/link-format"`]],
     head: html`<link rel="alternate" type="application/atom+xml" title="Changes" href="${feed}">
 `,
     json: () => timelineJson(history, timeline.page),
