@@ -143,7 +143,7 @@ describeBrowser("replay", () => {
     await page.locator(".parts summary", { hasText: "parts," }).click();
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press("Tab");
-    await page.locator(".more summary").focus();
+    await page.locator(".more > summary").focus();
     await page.keyboard.press("Enter");
     await page.locator(".more .panel").waitFor();
     expect(faults).toEqual([]);

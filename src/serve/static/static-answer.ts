@@ -44,6 +44,8 @@ export async function staticAnswer(asked: AskedContent, place: FramePlace, isInn
     const headers: Headers = [
       ...SHORT_CACHING,
       ["Content-Security-Policy", staticPolicy(place)],
+      // A link is followed to our pages, which counts as a connection, too.
+      ["Connection-Allowlist", `(response-origin "${new URL(place.pages).origin}")`],
       ["X-Content-Type-Options", "nosniff"],
       // The page has no origin of its own, and fonts ask whether it may have them.
       ["Access-Control-Allow-Origin", "*"],
