@@ -73,7 +73,7 @@ class PassingFile {
       for (let at = 0, count = -1; at < size && count !== 0; at += count) {
         const piece = Buffer.alloc(Math.min(PIECE_SIZE, size - at));
         count = file.read(piece, at);
-        yield piece.subarray(0, count);
+        yield await Promise.resolve(piece.subarray(0, count));
       }
     } finally {
       this.remove();
