@@ -17,7 +17,8 @@ main:focus { outline: none; }
 .brand svg { display: block; }
 .mark-a { fill: var(--observed); } .mark-b { fill: var(--presumed-line); } .mark-c { fill: var(--saved); }
 .top nav ul { margin: 0; gap: .15rem 1.1rem; font-size: .9375rem; }
-.top nav a { display: block; padding: .3rem 0; color: var(--soft); text-decoration: none; border-bottom: 2px solid transparent; }
+.top nav a { display: block; padding: .3rem 0; color: var(--soft); text-decoration: none; border: 0 solid transparent; border-width: 2px 0; }
+.eyebrow code { text-transform: none; letter-spacing: 0; }
 .top nav a:hover { color: var(--ink); }
 .top nav a[aria-current] { color: var(--ink); border-bottom-color: var(--saved); }
 .top .find { flex: 1 1 14rem; max-width: 26rem; margin-left: auto; }
@@ -111,7 +112,7 @@ pre code { font-size: inherit; }
   .large .typed, .large .date { flex-basis: 100%; }
   .large button { width: 100%; }
   .axis .odd { display: none; }
-  .versions, .versions tbody, .versions tr, .versions td, .versions th { display: block; }
+  .versions, .versions caption, .versions tbody, .versions tr, .versions td, .versions th { display: block; }
   .versions thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .versions tr { padding: .7rem 0; border-bottom: 1px solid var(--line); }
   .versions th, .versions td { padding: .1rem 0; border: 0; }

@@ -81,7 +81,7 @@ function sentence({ shown, failedMs, all, captureCount, isCut }: UrlHistory): st
     letters.size === 1 && shown.length === 1
       ? `One version, ${seenFor(longest) === 0 ? "seen once" : `observed for ${formatDuration(seenFor(longest))}`}.`
       : `${formatAmount(letters.size, "version")} in ${formatAmount(shown.length, "lifespan")}; ${seenFor(longest) === 0 ? "each was seen once" : `the longest observed is ${longest.letter}, for ${formatDuration(seenFor(longest))}`}.`,
-    returns > 0 ? `${formatAmount(returns, "time")} an earlier version returned.` : "",
+    returns > 0 ? `An earlier version returned ${returns === 1 ? "once" : formatAmount(returns, "time")}.` : "",
     failedMs.length > 0 ? `${formatAmount(failedMs.length, "visit")} failed.` : "",
     isCut ? `Ticks are those of the last ${formatNumber(captureCount)} captures.` : "",
     shown.length < all.length ? `There are ${formatAmount(all.length, "lifespan")} in all.` : "",
