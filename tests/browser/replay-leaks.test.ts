@@ -39,7 +39,12 @@ async function replayed(page: Page): Promise<Frame> {
     if (frame !== undefined) return frame;
     await sleep(25);
   }
-  throw new Error(`no replayed page: ${page.frames().map((each) => each.url())}`);
+  throw new Error(
+    `no replayed page: ${page
+      .frames()
+      .map((each) => each.url())
+      .join(" ")}`,
+  );
 }
 
 describeBrowser("what is archived", () => {

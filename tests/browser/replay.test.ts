@@ -31,7 +31,12 @@ async function shown(page: Page, url: string, form = "mp_"): Promise<Frame> {
     }
     await sleep(20);
   }
-  throw new Error(`${url} is not shown, but ${page.frames().map((each) => each.url())}`);
+  throw new Error(
+    `${url} is not shown, but ${page
+      .frames()
+      .map((each) => each.url())
+      .join(" ")}`,
+  );
 }
 
 const PICTURES = "[...document.images].map((image) => image.complete && image.naturalWidth > 0)";
@@ -143,7 +148,7 @@ describeBrowser("replay", () => {
     await page.locator(".parts summary", { hasText: "parts," }).click();
     expect(await axeFaults(page)).toEqual([]);
     await page.keyboard.press("Tab");
-    await page.locator(".more summary").focus();
+    await page.locator(".more > summary").focus();
     await page.keyboard.press("Enter");
     await page.locator(".more .panel").waitFor();
     expect(faults).toEqual([]);

@@ -73,7 +73,7 @@ it.each(["tour.md", "tour-fetch.md"])("%s prints what it shows", { timeout: 300_
   const steps = stepsOf(page.replaceAll("/tmp/", `${folder}/`));
   expect(steps.length).toBeGreaterThan(6);
   // Nobody types so fast that the server is not there yet.
-  const wait = `until node -e "fetch('http://127.0.0.1:${port}/').catch(() => process.exit(1))"; do sleep 0.1; done`;
+  const wait = `until node -e "fetch('http://127.0.0.1:${port}/').then(() => process.exit(0), () => process.exit(1))"; do sleep 0.1; done`;
   const commands = steps.map(({ command }) => (command.endsWith("&") ? `${command}\n${wait}` : command));
   const printed = await runAll(commands, clone, { ...process.env, PATH: `${folder}:${process.env["PATH"]}` });
   for (const [i, { command, shown }] of steps.entries()) {

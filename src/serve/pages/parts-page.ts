@@ -122,5 +122,7 @@ function jsonOf(shown: Shown, { parts, odd, ...rest }: PageParts): object {
     distanceMs: distanceMs ?? null,
     isAfter,
   });
-  return { url: shown.url, ...rest, odd: odd === undefined ? null : row(odd), parts: parts.map(row) };
+  const { timeMs } = shown.capture;
+  const time = timeMs === undefined ? null : new Date(timeMs).toISOString();
+  return { url: shown.url, time, ...rest, odd: odd === undefined ? null : row(odd), parts: parts.map(row) };
 }

@@ -13,8 +13,8 @@ export function workerNotice({ version, licence }: WorkerFile): string {
 Copyright Webrecorder Software. Licence: GNU Affero General Public License, version 3 or later (below).
 
 Its source:
-  https://github.com/webrecorder/wabac.js
-  https://registry.npmjs.org/@webrecorder/wabac/-/wabac-${version}.tgz (with src/)
+  https://github.com/webrecorder/wabac.js, version ${version}
+  npm pack @webrecorder/wabac@${version}   (src/ in the package)
 
 It contains wombat (https://github.com/webrecorder/wombat), under the same licence.
 

@@ -20,7 +20,7 @@ function labelOf(start: Uint8Array, contentType: string | undefined, isCss: bool
 
 function isKnown(label: string): boolean {
   try {
-    return new TextDecoder(label) !== undefined;
+    return new TextDecoder(label).encoding !== "";
   } catch {
     return false;
   }

@@ -51,6 +51,8 @@ export async function staticAnswer(asked: AskedContent, place: FramePlace, kind:
     const headers: Headers = [
       ...SHORT_CACHING,
       ["Content-Security-Policy", staticPolicy(place, isScrolled ? SCROLL_SCRIPT_HASH : undefined)],
+      // A link is followed to our pages, which counts as a connection, too.
+      ["Connection-Allowlist", `(response-origin "${new URL(place.pages).origin}")`],
       ["X-Content-Type-Options", "nosniff"],
       // The page has no origin of its own, and fonts ask whether it may have them.
       ["Access-Control-Allow-Origin", "*"],
