@@ -54,7 +54,8 @@ it("the examples of captures and CDX hold", { timeout: 60_000 }, async () => {
 });
 
 it("every route is described", () => {
-  const all = ["replay.md", "cdx.md", "api.md"].map(page).join("\n").replaceAll("<coll>", "COLL");
+  const pages = ["replay.md", "cdx.md", "api.md", "pages.md", "../operating/archive-pages.md"];
+  const all = pages.map(page).join("\n").replaceAll("<coll>", "COLL").replaceAll("<n>", "<number>");
   const text = (pattern: string) =>
     pattern
       .replaceAll("<coll>", "COLL")

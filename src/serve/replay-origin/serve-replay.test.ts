@@ -1,6 +1,5 @@
 /** The replay origin without a socket: what it gives to whom, and what it refuses. */
 import { describe, expect, it } from "vitest";
-import { systemRandom } from "../../base/index.ts";
 import { captureBytes } from "../../testing/capture-text.ts";
 import { askHandler, serveRecords } from "../../testing/served-archive.ts";
 import { bufferSource, readZipEntries } from "../../warc/index.ts";
@@ -25,7 +24,7 @@ const RECORDS = [
 const WORKER = { script: Buffer.from("worker"), version: "2.27.1", licence: "the licence" };
 
 async function open() {
-  const access = new ReplayAccess({ hasWorker: true }, systemRandom);
+  const access = new ReplayAccess({ hasWorker: true }, Buffer.alloc(32, 7));
   access.origins.pagesPort = 8080;
   access.origins.replayPort = 8081;
   const archive = await serveRecords(RECORDS, { replay: access, serveFiles: true });
