@@ -208,6 +208,7 @@ describe("files", () => {
     const entries: Readonly<Record<string, string>> = {
       "src/cli/main.ts": "what the bin of package.json is made of",
       "src/store/content-worker.ts": "started as a thread, by its URL",
+      "src/serve/pages/compare/diff-worker.ts": "started as a thread, by its URL",
       "src/pipeline/record-worker.ts": "started as a thread, by its URL",
       "src/pipeline/stage-worker.ts": "started as a thread, by its URL",
       "src/pipeline/http-source-worker.ts": "started as a thread, by its URL",

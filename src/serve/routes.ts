@@ -2,7 +2,7 @@
 import { API_ROUTES } from "./api/routes.ts";
 import { CDX_ROUTES, CDX_SERVER_ROUTES } from "./cdx/routes.ts";
 import { recordAnswer, segmentAnswer } from "./files.ts";
-import { framedAnswer, timegateAnswer } from "./memento/timegate.ts";
+import { timegateAnswer } from "./memento/timegate.ts";
 import { timemapAnswer } from "./memento/timemap.ts";
 import { PAGE_ROUTES } from "./pages/routes.ts";
 import { rawAnswer } from "./replay/raw.ts";
@@ -34,12 +34,6 @@ const COLLECTION_ROUTES: readonly Route[] = [
     match: /^(?<asOf>as-of\/)?(?<ts>\d*)ir_\/(?<url>.+)$/s,
     answer: workerAnswer,
   },
-  {
-    pattern: "/<coll>/<time>mp_/<url>",
-    match: /^(?<asOf>as-of\/)?(?<ts>\d*)(?:mp|if|fr|im|js|cs|oe|wkr|esm)_\/(?<url>.+)$/s,
-    answer: framedAnswer,
-  },
-  { pattern: "/<coll>/<time>/<url>", match: /^(?<asOf>as-of\/)?(?<ts>\d+)\/(?<url>.+)$/s, answer: framedAnswer },
   { pattern: "/<coll>/<url>", match: /^(?<asOf>as-of\/)?(?<url>.+)$/s, answer: timegateAnswer },
 ];
 

@@ -20,6 +20,9 @@ const ARGS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  // The last such argument counts. Playwright's own also turns off partitioned storage, and with it service workers in
+  // frames of other sites, which browsers of people have.
+  "--disable-features=AvoidUnnecessaryBeforeUnloadCheckSync,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,MediaRouter,OptimizationHints,NetworkTimeServiceQuerying,PreconnectToSearch",
 ];
 
 /** `describe`, where there is a browser; elsewhere the reason is in the name, which `npm test` prints. */
@@ -31,9 +34,9 @@ export function describeBrowser(name: string, body: () => void): void {
 let browser: Browser | undefined;
 
 /** One browser for the tests of a file; to be called at its top. */
-export function useBrowser(): void {
+export function useBrowser(args: readonly string[] = []): void {
   beforeAll(async () => {
-    if (executablePath !== undefined) browser = await chromium.launch({ executablePath, args: ARGS });
+    if (executablePath !== undefined) browser = await chromium.launch({ executablePath, args: [...ARGS, ...args] });
   });
   afterAll(async () => {
     await browser?.close();

@@ -21,7 +21,7 @@ describe("a TimeGate", () => {
         `/coll/${URI}`,
         date === undefined ? {} : { headers: { "accept-datetime": date } },
       );
-      expect(reply).toMatchObject({ status: 302, headers: { vary: "accept-datetime" } });
+      expect(reply).toMatchObject({ status: 302, headers: { vary: "accept-datetime, sec-fetch-dest" } });
       expect(reply.headers).not.toHaveProperty("memento-datetime");
       expect(reply.headers["link"]).toContain(`<${URI}>; rel="original"`);
       return reply.headers["location"]!.slice("http://archive.test/coll/".length);
@@ -37,7 +37,7 @@ describe("a TimeGate", () => {
     for (const date of ["2014-01-01", "Tue, 01 Dec 2014 00:00:00 GMT", "Mon, 01 Dec 2014 00:00:00", "x".repeat(500)])
       expect(await archive.ask(`/coll/${URI}`, { headers: { "accept-datetime": date } })).toMatchObject({
         status: 400,
-        headers: { vary: "accept-datetime" },
+        headers: { vary: "accept-datetime, sec-fetch-dest" },
       });
     expect(await archive.ask("/coll/http://b.example/")).toMatchObject({ status: 404 });
   });
@@ -75,6 +75,30 @@ describe("a memento", () => {
     expect(await archive.ask(`/coll/20140101000000750id_/${URI}`)).toMatchObject({ text: "b" });
     expect(await archive.ask(`/coll/20150101000000id_/${URI}`)).toMatchObject({ text: "c" });
   });
+});
+
+it("links stay with the name that the collection was asked by", async () => {
+  await using archive = await serveRecords([
+    ...THREE,
+    redirect("http://a.example/old", "2015-01-01T00:00:00Z", "http://a.example/"),
+  ]);
+  const targets = [
+    `2015id_/${URI}`,
+    "2015id_/http://a.example/old",
+    URI,
+    `2015/${URI}`,
+    `timemap/link/${URI}`,
+    `*/${URI}`,
+    `cdx?url=${URI}&output=link`,
+  ];
+  for (const target of targets) {
+    const { text, headers } = await archive.ask(`/web/${target}`);
+    const { link = "", location = "", "content-location": own = "" } = headers;
+    const told = [text, link, location, own].join("\n").match(/http:\/\/archive\.test\/\w+\//g);
+    expect([target, [...new Set(told)]]).toEqual([target, ["http://archive.test/web/"]]);
+  }
+  const { text } = await archive.ask(`/wayback/available?url=${URI}&timestamp=2015`);
+  expect(text).toContain(`"url":"http://archive.test/web/20150101000000/${URI}"`);
 });
 
 describe("a time", () => {
@@ -154,6 +178,19 @@ describe("a captured redirect", () => {
     expect(await follow(archive, "/coll/20140101000000id_/https://www.a.example/")).toMatchObject({ text: "page" });
     expect((await archive.ask("/coll/20140101000000ir_/http://a.example/")).text).toBe("page");
     expect(await follow(archive, "/coll/http://a.example/")).toMatchObject({ status: 200, text: "page" });
+  });
+
+  it("to another spelling of its URL in the same second is reached by its own, and leads nowhere", async () => {
+    const [from, to] = ["http://a.example/dir", "http://a.example/dir/"];
+    await using archive = await serveRecords([
+      redirect(from, "2014-01-01T00:00:00Z", to),
+      visit("2014-01-01T00:00:00Z", "page", to),
+    ]);
+    const reply = await archive.ask(`/coll/20140101000000id_/${from}`);
+    expect([reply.status, reply.headers["location"]]).toEqual([302, undefined]);
+    expect(await archive.ask(`/coll/20140101000000id_/${to}`)).toMatchObject({ status: 200, text: "page" });
+    expect(await archive.ask(`/coll/2014id_/${from}`)).toMatchObject({ status: 200, text: "page" });
+    expect(await archive.ask(`/coll/20140101000000ir_/${from}`)).toMatchObject({ status: 200, text: "page" });
   });
 
   it("never leads round in a circle", async () => {

@@ -52,7 +52,7 @@ export async function serverHome(asked: Asked): Promise<ServerAnswer> {
 
 /** `/<coll>/`; with `q` in its query, the search. */
 export async function collectionHome(asked: Asked): Promise<ServerAnswer> {
-  const { collection, request, origin } = asked;
+  const { collection, request, base } = asked;
   const start = request.target.indexOf("?");
   const query = new URLSearchParams(start < 0 ? "" : request.target.slice(start + 1));
   const typed = query.get("q")?.trim() ?? "";
@@ -62,7 +62,7 @@ export async function collectionHome(asked: Asked): Promise<ServerAnswer> {
     title: collection.name,
     place: "home",
     search: false,
-    json: () => homeJson(`${origin}/${collection.name}/`, collection, summary),
+    json: () => homeJson(base, collection, summary),
     body: (links) => formatHome(links, collection, summary),
   });
 }

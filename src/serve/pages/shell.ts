@@ -15,6 +15,8 @@ import { formatSearchBox } from "./search-box.ts";
 /** What the bar on top leads to, in its order. Pages that are not here are reached from others. */
 const PLACES = {
   home: { name: "Overview", path: ({ base }: PageLinks) => base },
+  duplication: { name: "Duplication", path: ({ base }: PageLinks) => `${base}duplication` },
+  crawls: { name: "Crawls", path: ({ base }: PageLinks) => `${base}crawls` },
   api: { name: "API", path: ({ root }: PageLinks) => `${root}/api/` },
 } as const;
 
@@ -38,6 +40,8 @@ export interface Page {
   readonly search?: string | false | undefined;
   /** Links of the head, such as those to feeds. */
   readonly head?: Markup | undefined;
+  /** `frame`: the page fills the window and has a bar of its own. */
+  readonly layout?: "frame" | undefined;
   /** What the page may do beside what all may: `{ "frame-src": "https://replay.example" }`. */
   readonly policy?: Policy | undefined;
 }
@@ -115,6 +119,13 @@ function frameOf(asked: Asked, page: Page, links: PageLinks): { before: Markup; 
   const { root, base } = links;
   const script =
     assets.script === undefined ? undefined : html`<script src="${root}${assets.script}" defer>${SCRIPT_END}`;
+  const isFrame = page.layout === "frame";
+  const top = html`<header class="top"><div>
+<a class="brand" href="${root}/">${MARK}<span>Holotype</span></a>
+<nav aria-label="Main"><ul>${navigation(links, page.place, collections.size > 1 ? collection.name : undefined)}</ul></nav>
+${page.search === false ? undefined : formatSearchBox({ action: base, value: page.search ?? "" })}
+</div></header>
+`;
   const before = html`<!doctype html>
 <html lang="en">
 <head>
@@ -125,19 +136,15 @@ function frameOf(asked: Asked, page: Page, links: PageLinks): { before: Markup; 
 <link rel="icon" type="image/svg+xml" href="${root}${assets.icon}">
 <link rel="stylesheet" href="${root}${assets.style}">
 ${page.head}${script}</head>
-<body data-root="${root}" data-collection="${collection.name}">
+<body${isFrame ? html` class="framed"` : undefined} data-root="${root}" data-collection="${collection.name}">
 <a class="skip" href="#content">Skip to content</a>
 ${PATTERNS}
-<header class="top"><div>
-<a class="brand" href="${root}/">${MARK}<span>Holotype</span></a>
-<nav aria-label="Main"><ul>${navigation(links, page.place, collections.size > 1 ? collection.name : undefined)}</ul></nav>
-${page.search === false ? undefined : formatSearchBox({ action: base, value: page.search ?? "" })}
-</div></header>
-<main id="content" tabindex="-1">
+${isFrame ? undefined : top}<main id="content" tabindex="-1">
+`;
+  const foot = html`<footer class="page"><p>Collection <a href="${base}">${collection.name}</a> \u00b7 All times are UTC \u00b7 <a href="${root}/api/">API</a></p></footer>
 `;
   const after = html`</main>
-<footer class="page"><p>Collection <a href="${base}">${collection.name}</a> \u00b7 All times are UTC \u00b7 <a href="${root}/api/">API</a></p></footer>
-</body>
+${isFrame ? undefined : foot}</body>
 </html>
 `;
   return { before, after };
