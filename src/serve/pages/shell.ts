@@ -36,8 +36,8 @@ export interface Page {
   readonly place?: Place | undefined;
   readonly status?: number | undefined;
   readonly headers?: Headers | undefined;
-  /** What the box in the bar holds, such as the URL of the page. `none`: the page has a box of its own. */
-  readonly search?: string | "none" | undefined;
+  /** What the box in the bar holds, such as the URL of the page; false where the page has a box of its own. */
+  readonly search?: string | false | undefined;
   /** Links of the head, such as those to feeds. */
   readonly head?: Markup | undefined;
   /** `frame`: the page fills the window and has a bar of its own. */
@@ -123,7 +123,7 @@ function frameOf(asked: Asked, page: Page, links: PageLinks): { before: Markup; 
   const top = html`<header class="top"><div>
 <a class="brand" href="${root}/">${MARK}<span>Holotype</span></a>
 <nav aria-label="Main"><ul>${navigation(links, page.place, collections.size > 1 ? collection.name : undefined)}</ul></nav>
-${page.search === "none" ? undefined : formatSearchBox({ action: base, value: page.search ?? "" })}
+${page.search === false ? undefined : formatSearchBox({ action: base, value: page.search ?? "" })}
 </div></header>
 `;
   const before = html`<!doctype html>
