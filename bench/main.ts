@@ -9,7 +9,7 @@ const BENCHES: Readonly<Record<string, () => Promise<{ run(quick: boolean): Prom
   temporal: () => import("./temporal.ts"),
   archive: () => import("./archive.ts"),
   crawl: () => import("./crawl.ts"),
-  "serve-cdx": () => import("./serve-cdx.ts"),
+  serve: () => import("./serve.ts"),
 };
 
 const args = process.argv.slice(2);

@@ -77,7 +77,7 @@ async function take(handler: Handler, target: string): Promise<number> {
 }
 
 /** So many URLs of 997 hosts below one domain, ten crawls, one in five changed. */
-async function makeArchive(folder: string, urls: number): Promise<void> {
+export async function makeArchive(folder: string, urls: number): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const paths = Array.from({ length: CRAWLS }, (_, crawl) => {

@@ -13,6 +13,7 @@ const ENTRIES = {
   "survey-worker": "pipeline/survey/survey-worker.js",
   "http-source-worker": "pipeline/http-source-worker.js",
   "content-worker": "store/content-worker.js",
+  "diff-worker": "serve/pages/compare/diff-worker.js",
 };
 
 const dist = join(root, "dist");

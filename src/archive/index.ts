@@ -6,12 +6,22 @@ export { captureJson, lifespanJson } from "./asking/answer-json.ts";
 export { Archive } from "./asking/archive.ts";
 export type { Capture, CaptureFlag } from "./asking/capture.ts";
 export type { CaptureQuery } from "./asking/capture-query.ts";
+export type {
+  CrawlFigures,
+  DuplicateTally,
+  Duplication,
+  DuplicationOptions,
+  MonthFigures,
+} from "./asking/duplication.ts";
 export type { KnownInArchive } from "./asking/known-in-archive.ts";
 export type { Change, Lifespan, Scope, SliceOptions } from "./asking/lifespans.ts";
+export { type LookAlikes, lookAlikes } from "./asking/look-alikes.ts";
 export type { Moment } from "./asking/moment.ts";
 export { type ByteRange, OpenedCapture } from "./asking/opened-capture.ts";
+export type { RepeatedContent } from "./asking/repeated-contents.ts";
 export type { SegmentFile } from "./asking/segment-file.ts";
 export type { ArchiveOptions } from "./asking/snapshot.ts";
+export type { ArchiveSource } from "./asking/sources.ts";
 export { type ArchiveTotals, type Figures, type NamedFigures, STATS_GROUPS, type StatsGroup } from "./asking/stats.ts";
 export type { CompactOptions, CompactReport } from "./care/compact.ts";
 export { type DoctorFinding, type DoctorOptions, examineArchive } from "./care/doctor.ts";

@@ -2,26 +2,17 @@ import { join, resolve, sep } from "node:path";
 import { type AddReport, type AdoptReport, ArchiveWriter } from "../archive/index.ts";
 import { ArchiveError, type ErrorCode, isDamage, type Warning } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
-import {
-  type Access,
-  entryAccess,
-  nodeDisk,
-  readStandardInput,
-  type ScratchFolder,
-  scratchFolder,
-  writeStandardOutput,
-} from "../disk/index.ts";
+import { nodeDisk, readStandardInput, type ScratchFolder, scratchFolder, writeStandardOutput } from "../disk/index.ts";
 import { accessOf, type Input, type SkippedInput, STANDARD_INPUT, usefulThreads } from "../pipeline/index.ts";
 import { ARCHIVE_OPTION, archiveFolder } from "./archive-option.ts";
 import { type Arguments, type Command, type OptionSpecs, parseCount, requireFiles } from "./command.ts";
 import { POLICY_OPTIONS, parsePolicy } from "./dedup.ts";
 import { Interruption } from "./interruption.ts";
+import { tellWhoMayEnter } from "./output-access.ts";
 import { takeInputs } from "./survey-run.ts";
 import { formatCount, formatNumber, formatSize, ProgressLine, say, tellSkipped, WarningTeller } from "./talk.ts";
 
 const THREADS_MAX = 256;
-/** Permission to read, of the group and of all others. */
-const SHARED_READ = 0o044;
 
 const ADD_POLICY_OPTIONS: OptionSpecs = {
   ...POLICY_OPTIONS,
@@ -76,8 +67,7 @@ they were moved, adopt them in their new place: what has the same name, size and
       inputs.filter((input) => !spool.holds(input)),
     );
     await using writer = ArchiveWriter.open(nodeDisk, folder, { create: true, access, onWarning: talk.warn });
-    if (access !== undefined && mayBeEnteredByOthers(folder, access))
-      say(`note: more people may read ${folder} than what is added to it (see docs/operating/archive.md)`);
+    tellWhoMayEnter(folder, access);
     const report = adopt
       ? await writer.adopt(inputs, options)
       : await writer.add(inputs, { ...options, policy, readmit: args.flag("readmit"), trustOriginals });
@@ -160,15 +150,6 @@ function leaveOutArchive(folder: string, inputs: readonly Input[]): Input[] {
   if (others.length < inputs.length)
     say(`left out ${formatCount(inputs.length - others.length, "file")} of the archive itself`);
   return others;
-}
-
-/** Whether people who may not read the inputs may enter the archive's folder. */
-function mayBeEnteredByOthers(folder: string, { permissions, group }: Access): boolean {
-  const entrance = nodeDisk.stat(folder);
-  if (entrance === undefined) return false;
-  // A group of which nothing is known may do no more than everybody.
-  const allowed = entrance.group === group ? permissions : (permissions & 0o007) * 0o11;
-  return (entryAccess(entrance).permissions & SHARED_READ & ~allowed) !== 0;
 }
 
 /** Records are read twice, so what comes by standard input is put into a file first. */

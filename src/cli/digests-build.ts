@@ -5,32 +5,38 @@ import type { SkippedInput } from "../pipeline/index.ts";
 import { type Arguments, type Command, requireFiles } from "./command.ts";
 import { settingsOf, sourcesOf } from "./digests-option.ts";
 import { Interruption } from "./interruption.ts";
+import { accessOfNames, makeFolderFor } from "./output-access.ts";
 import { formatCount, formatSize, ProgressLine, say, tellSkipped } from "./talk.ts";
 
 const FLAWS_SHOWN_MAX = 20;
 
 export const digestsBuild: Command = {
   name: "digests build",
-  purpose: "Build a digest index of what earlier crawls have captured, or add to one.",
+  purpose: "Build a digest index of earlier crawls, or add to one.",
   usage: "INPUT… -o INDEX",
-  details: `INPUT is a crawl.log of Heritrix or warcprox, CDX, CDXJ, a WARC, ARC or WACZ file, a folder of such archive files, an
-archive of ours, or - for standard input. Logs and indexes may be gzipped; what a file is, its first bytes tell. Lines
-that cannot be read are named, and the rest is read. A crawler that knows the index need not store again what is in it.
-What a line tells of an original is carried on: a duplicate of a duplicate leads to the first one. The index is as it
-was before until all is on disk; interrupted work can be started again.`,
+  details: `INPUT is a crawl.log of Heritrix, warcprox or holotype fetch, a CDX, CDXJ, WARC, ARC or WACZ file, a folder of archive
+files, an archive made by holotype add, or - for standard input. The format is detected; logs and CDX may be gzipped.
+Lines that cannot be read are reported with their numbers, and the rest is read. A duplicate of a duplicate leads to the
+first original, through any number of crawls. The index changes only when everything is on disk: after an interruption,
+run the same command again.`,
   options: {
     output: { type: "string", short: "o", value: "INDEX", help: "the folder of the index" },
-    add: { type: "boolean", help: "add to the index if it is there" },
-    index: { type: "string", value: "BY", help: "what it can be asked by: url, digest or both (default: both)" },
-    equivalent: { type: "boolean", help: "it can be asked by equivalent URL too (without www. and parameters)" },
-    etag: { type: "boolean", help: "include ETag and Last-Modified, which only archive files tell" },
-    origin: { type: "string", value: "TEXT", help: "where these captures lie, in your words; kept with each" },
+    add: { type: "boolean", help: "add to an existing index; without one, make it" },
+    index: { type: "string", value: "BY", help: "search it by url, digest or both (default: both)" },
+    equivalent: { type: "boolean", help: "search it by equivalent URL too (ignores www. and parameters)" },
+    etag: { type: "boolean", help: "include ETag and Last-Modified; logs and CDX do not have them" },
+    origin: { type: "string", value: "TEXT", help: "where these captures are kept, in your words; stored with each" },
     mime: { type: "string", value: "PATTERN", multiple: true, help: "only these media types, such as image/*" },
-    "not-mime": { type: "string", value: "PATTERN", multiple: true, help: "not these" },
-    "mime-regex": { type: "string", value: "RE", multiple: true, help: "only types that all of RE matches" },
-    "not-mime-regex": { type: "string", value: "RE", multiple: true, help: "not these, such as '^text/.*'" },
+    "not-mime": { type: "string", value: "PATTERN", multiple: true, help: "skip these media types" },
+    "mime-regex": { type: "string", value: "RE", multiple: true, help: "only media types that RE matches as a whole" },
+    "not-mime-regex": {
+      type: "string",
+      value: "RE",
+      multiple: true,
+      help: "skip those that RE matches, such as '^text/.*'",
+    },
   },
-  exits: "3 some lines or inputs could not be read · 21 another writer is there · 24 no space",
+  exits: "3 some lines or inputs could not be read · 21 another process is writing · 24 no space",
   examples: ["holotype digests build samples -o /tmp/d --equivalent --etag"],
   run,
 };
@@ -38,11 +44,12 @@ was before until all is on disk; interrupted work can be started again.`,
 async function run(args: Arguments): Promise<number> {
   const names = requireFiles(digestsBuild, args);
   const folder = args.text("output");
-  if (folder === undefined) throw new ArchiveError("HT_USAGE", "no index given: -o INDEX says where it goes");
+  if (folder === undefined)
+    throw new ArchiveError("HT_USAGE", "-o INDEX is missing (see holotype digests build --help)");
   const json = args.flag("json");
   // Told before the long work.
   if (!args.flag("add") && isDigestIndex(nodeDisk, folder)) {
-    throw new ArchiveError("HT_EXISTS", `${folder}: there is a digest index already (see --add)`, { file: folder });
+    throw new ArchiveError("HT_EXISTS", `${folder}: exists already; --add adds to it`, { file: folder });
   }
   let skippedInputs = 0;
   const line = new ProgressLine();
@@ -56,6 +63,7 @@ async function run(args: Arguments): Promise<number> {
   const faults = new FaultTeller(json, line);
   using interruption = new Interruption("stopping; the index stays as it was");
   if (sources.length === 0) return 3;
+  makeFolderFor(folder, await accessOfNames(names));
   const result = await buildIndex(nodeDisk, folder, sources, {
     settings: settingsOf(args),
     isNew: !args.flag("add"),
@@ -71,7 +79,8 @@ async function run(args: Arguments): Promise<number> {
     signal: interruption.signal,
   });
   line.clear();
-  tell(folder, result, json);
+  if (json || result.runs > 0) tell(folder, result, json);
+  else say("nothing could be read; no index was made");
   return skippedInputs > 0 || result.skipped.unreadable > 0 ? 3 : 0;
 }
 
@@ -91,7 +100,7 @@ class FaultTeller {
     if (!this.json && this.shown > FLAWS_SHOWN_MAX + 1) return;
     this.line.clear();
     if (this.json) say(JSON.stringify({ fault }));
-    else if (this.shown > FLAWS_SHOWN_MAX) say("… and more; --json tells all");
+    else if (this.shown > FLAWS_SHOWN_MAX) say("… and more; --json lists all");
     else say(`${fault.file}${fault.line === undefined ? "" : `:${fault.line}`}: ${fault.message}`);
   }
 }
@@ -106,7 +115,7 @@ function tell(folder: string, result: BuildResult, json: boolean): void {
   const reasons = left.map(([reason, count]) => `${reason} ${count.toLocaleString("en-US")}`).join(", ");
   const lines = [
     `${folder}: ${formatCount(entries, "entry", "entries")} of ${formatCount(captures, "capture")} in ${formatSize(sizeBytes)}`,
-    `${formatCount(read, "line or record", "lines and records")} read${reasons === "" ? "" : `; left out: ${reasons}`}`,
+    `${formatCount(read, "line or record", "lines and records")} read${reasons === "" ? "" : `; skipped: ${reasons}`}`,
     ...(runs > 1 ? [`the index has ${runs} runs now`] : []),
   ];
   writeStandardOutput(`${lines.join("\n")}\n`);

@@ -2,21 +2,26 @@ import { formatIso } from "../base/index.ts";
 import { checkIndex, OriginalFiles, type ProofCounts, proveIndex } from "../digests/index.ts";
 import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import type { Arguments, Command } from "./command.ts";
-import { requireIndex } from "./digests-option.ts";
+import { requireOneIndex } from "./digests-option.ts";
 import { formatCount, report, say } from "./talk.ts";
 
 const SHOWN_MAX = 20;
 
 export const digestsCheck: Command = {
   name: "digests check",
-  purpose: "Look for damage in a digest index, and whether its originals are what it says.",
-  usage: "INDEX [--originals DIR…]",
-  details: `Reads every page, and looks whether each URL and digest leads to its record. What an index tells of originals is a
-claim. With --originals, archive files are read, and each claim is proven, contradicted, or out of reach.`,
+  purpose: "Check a digest index for damage, and its originals against the archive files.",
+  usage: "INDEX [--originals DIR]…",
+  details: `Reads every page and checks that each URL and digest leads to its record. What an index says about originals is a
+claim. With --originals, the archive files are read, and each claim is proven, contradicted or out of reach.`,
   options: {
-    originals: { type: "string", value: "DIR", multiple: true, help: "archive files, or folders of them" },
+    originals: {
+      type: "string",
+      value: "DIR",
+      multiple: true,
+      help: "an archive file, or a folder of them; may be repeated",
+    },
   },
-  exits: "4 damage was found, or an original is not what was said · 20 no index · 22 of a newer Holotype",
+  exits: "4 damage found, or an original is not what the index says · 20 no index · 22 made by a newer Holotype",
   examples: [
     "holotype digests build samples -o /tmp/d --equivalent --etag",
     "holotype digests check /tmp/d --originals samples --json",
@@ -25,7 +30,7 @@ claim. With --originals, archive files are read, and each claim is proven, contr
 };
 
 async function run(args: Arguments): Promise<number> {
-  const [folder] = requireIndex(digestsCheck, args);
+  const folder = requireOneIndex(digestsCheck, args);
   const json = args.flag("json");
   const names = args.list("originals");
   let damaged = 0;
@@ -44,7 +49,7 @@ async function prove(folder: string, names: readonly string[], json: boolean): P
   return await proveIndex(nodeDisk, folder, originals, ({ uri, timeMs, original }) => {
     const told = { uri, date: formatIso(timeMs), original };
     if (json) say(JSON.stringify({ contradicted: told }));
-    else if (++shown <= SHOWN_MAX) say(`${uri}: its original of ${original!.date} is something else`);
+    else if (++shown <= SHOWN_MAX) say(`${uri}: its original of ${original!.date} has another content`);
   });
 }
 
@@ -55,6 +60,6 @@ function describe(folder: string, damaged: number, proofs: ProofCounts | undefin
   return [
     ...lines,
     `${formatCount(proven, "original")} proven, ${claimed} out of reach, ${contradicted} contradicted`,
-    `${formatCount(unreferable, "entry", "entries")} without an original that could be referred to`,
+    `${formatCount(unreferable, "entry", "entries")} without an original to refer to`,
   ];
 }

@@ -1,21 +1,21 @@
 import { DigestIndex } from "../digests/index.ts";
 import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import type { Arguments, Command } from "./command.ts";
-import { describeSettings, requireIndex } from "./digests-option.ts";
+import { describeSettings, requireOneIndex } from "./digests-option.ts";
 import { formatCount, formatSize } from "./talk.ts";
 
 export const digestsInfo: Command = {
   name: "digests info",
-  purpose: "Tell what a digest index holds: entries, runs, and what it can be asked by.",
+  purpose: "Show what a digest index holds: entries, runs, and how it can be searched.",
   usage: "INDEX",
   options: {},
-  exits: "20 no index · 22 of a newer Holotype · 23 damaged",
+  exits: "20 no index · 22 made by a newer Holotype · 23 damaged",
   examples: ["holotype digests build samples -o /tmp/d --equivalent --etag", "holotype digests info /tmp/d --json"],
   run,
 };
 
 async function run(args: Arguments): Promise<number> {
-  const [folder] = requireIndex(digestsInfo, args);
+  const folder = requireOneIndex(digestsInfo, args);
   await using index = DigestIndex.open(nodeDisk, folder);
   const { settings, runs, learned } = index.info();
   const entries = runs.reduce((sum, each) => sum + each.entries, 0);

@@ -8,13 +8,13 @@ import { printText, say } from "./talk.ts";
 
 export const digestsLookup: Command = {
   name: "digests lookup",
-  purpose: "Ask a digest index what it knows of URLs and digests.",
+  purpose: "Look up URLs and digests in a digest index.",
   usage: "INDEX URL|DIGEST…",
-  details: `Of a URL, every content that it is known to have had, the newest first. Of a digest, in base32 or hex, with or
-without its label, one capture that has it. A line is time, status, media type, digest, URL, and what the record that
-holds the content is: its date and its URL, or - where nothing is known that could be referred to.`,
+  details: `For a URL, lists every content it is known to have had, newest first. For a digest (base32 or hex, with or without
+its label), one capture with that content. Each line has the time, status, media type, digest and URL of the capture,
+then the date and URL of the record that holds the content, or - if no such record is known; then the origin, if any.`,
   options: {},
-  exits: "20 no index, or nothing of what was asked for is known · 23 damaged",
+  exits: "20 no index, or nothing found · 23 the index is damaged",
   examples: [
     "holotype digests build samples -o /tmp/d --equivalent --etag",
     "holotype digests lookup /tmp/d http://cabinet.example/ http://cabinet.example/style.css",
@@ -40,7 +40,7 @@ async function run(args: Arguments): Promise<number> {
 function lookUp(index: DigestIndex, word: string): readonly FoundCapture[] {
   const digest = /[/?]/.test(word) ? undefined : parseCdxDigest(word);
   if (digest === undefined) return index.statesOf(word);
-  if (!index.answers.has("digest")) throw new ArchiveError("HT_USAGE", "this index cannot be asked by digest");
+  if (!index.answers.has("digest")) throw new ArchiveError("HT_USAGE", "this index cannot be searched by digest");
   return index.find([{ by: "digest", uri: "", digests: [formatDigest(digest)] }]).flatMap((found) => found ?? []);
 }
 

@@ -1,16 +1,10 @@
 /** What the commands on digest indexes have in common: which index, what is chosen for one, and where captures come from. */
-import { Archive, archiveExists, type Capture } from "../archive/index.ts";
-import { ArchiveError, formatIso } from "../base/index.ts";
-import {
-  type CaptureSource,
-  type DigestEntry,
-  type IndexSettings,
-  InputSource,
-  isDigestIndex,
-  type SkipReason,
-} from "../digests/index.ts";
+import { archiveExists } from "../archive/index.ts";
+import { ArchiveError } from "../base/index.ts";
+import { type CaptureSource, type IndexSettings, InputSource, isDigestIndex } from "../digests/index.ts";
 import { nodeDisk } from "../disk/index.ts";
 import { findInputs, type SkippedInput } from "../pipeline/index.ts";
+import { ArchiveSource } from "./archive-source.ts";
 import { type Arguments, type Command, parseChoice } from "./command.ts";
 
 /** The index that a command is about, and the words behind it. */
@@ -31,6 +25,14 @@ export function settingsOf(args: Arguments): IndexSettings | undefined {
 export function describeSettings({ url, digest, equivalent, validators }: IndexSettings): string {
   const by = [url && "URL", digest && "digest", equivalent && "equivalent URL and digest"].filter(Boolean).join(", ");
   return `asked by ${by}${validators ? "; with ETag and Last-Modified" : ""}`;
+}
+
+/** The one index that a command is about. */
+export function requireOneIndex(command: Command, args: Arguments): string {
+  const [folder, extra] = requireIndex(command, args);
+  if (extra === undefined) return folder;
+  const message = `unexpected argument ${extra} (usage: holotype ${command.name} ${command.usage})`;
+  throw new ArchiveError("HT_USAGE", message);
 }
 
 /** What the arguments stand for: archives of ours, and files of any kind. */
@@ -55,44 +57,4 @@ class SizedSource extends InputSource {
     super(nodeDisk, input);
     this.size = input.size;
   }
-}
-
-/** The captures of an archive of ours, from its catalogue: no record is read. */
-class ArchiveSource implements CaptureSource {
-  readonly name: string;
-
-  constructor(name: string) {
-    this.name = name;
-  }
-
-  async readInto(intake: Parameters<CaptureSource["readInto"]>[0]): Promise<void> {
-    intake.begin(this.name);
-    await using archive = await Archive.open(nodeDisk, this.name);
-    for await (const captures of archive.captures({})) {
-      for (const capture of captures) intake.take(entryOfCapture(capture));
-      await intake.breathe(0);
-    }
-  }
-}
-
-const UNFIT: ReadonlySet<string> = new Set(["pending", "cut-off", "segmented", "odd-date", "removed"]);
-const CONTENTS: ReadonlySet<string> = new Set(["state", "confirmation", "failed", "redirect-to-self"]);
-
-function entryOfCapture(capture: Capture): DigestEntry | SkipReason {
-  const { url: uri, timeMs, sha1, sha256, flags } = capture;
-  if (timeMs === undefined || uri === "") return "no-url";
-  if (sha1 === undefined || sha256 === undefined) return "no-digest";
-  if (flags.some((flag) => UNFIT.has(flag))) return "truncated";
-  if (!CONTENTS.has(capture.class) || capture.status === 304) return "status";
-  const isRevisit = capture.type === "revisit" || flags.includes("replaced");
-  return {
-    uri,
-    timeMs,
-    digests: [sha1, `sha256:${sha256}`],
-    payloadSize: capture.size,
-    status: capture.status,
-    mime: capture.mime,
-    original: isRevisit ? undefined : { uri, date: formatIso(timeMs), id: undefined },
-    place: isRevisit ? undefined : { file: capture.file, offset: capture.offset },
-  };
 }

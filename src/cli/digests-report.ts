@@ -8,25 +8,26 @@ import {
   type MimeFilter,
 } from "../dedup/index.ts";
 import { DigestIndex, formatReportCsv, formatReportPage, formatReportText, reportOn } from "../digests/index.ts";
-import { createDurably, nodeDisk, writeStandardOutput } from "../disk/index.ts";
+import { type Access, createDurably, nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import type { SkippedInput } from "../pipeline/index.ts";
 import { type Arguments, type Command, parseChoice, requireFiles } from "./command.ts";
 import { endOnInterruption } from "./interruption.ts";
+import { accessOfNames } from "./output-access.ts";
 import { say, tellSkipped, WarningTeller } from "./talk.ts";
 
 const LINES_SHOWN_MAX = 20;
 
 export const digestsReport: Command = {
   name: "digests report",
-  purpose: "Report how much of a crawl is known, and how right its headers were about it.",
+  purpose: "Report how much of a crawl was known, and how reliable its headers were.",
   usage: "FILE… --against INDEX",
-  details: `Makes the report of the DeDuplicator without a crawl. FILE is a crawl.log, a WARC, ARC or WACZ file or a folder of
-these; - is a crawl.log on standard input. Headers are analysed where they are known, that is not in a crawl.log.
+  details: `Writes the DeDuplicator's report without crawling. FILE is a crawl.log, a WARC, ARC or WACZ file, or a folder of these;
+- is a crawl.log on standard input. Headers are analysed in archive files only: a crawl.log does not have them.
 To report as the paper does, add: --equivalent --mime-regex '^text/.*' --last-modified captured`,
   options: {
     against: { type: "string", value: "INDEX", help: "the digest index of what is known" },
     matching: { type: "string", value: "BY", help: "look up by url or digest", default: "url" },
-    equivalent: { type: "boolean", help: "try equivalent URLs too (without www. and parameters)" },
+    equivalent: { type: "boolean", help: "try equivalent URLs too (ignores www. and parameters)" },
     mirrors: { type: "boolean", help: "count content known from another URL as a duplicate" },
     mime: { type: "string", value: "PATTERN", multiple: true, help: "media types for --filter, such as text/*" },
     "mime-regex": { type: "string", value: "RE", help: "the same as a regular expression, such as '^text/.*'" },
@@ -41,7 +42,7 @@ To report as the paper does, add: --equivalent --mime-regex '^text/.*' --last-mo
     "log-level": { type: "string", value: "LEVEL", help: "off, warning, info or debug", default: "off" },
     json: { type: "boolean", help: "print one object; warnings and errors as JSON too" },
   },
-  exits: "3 some files were skipped · 4 damage, or lines that could not be read · 20 no index",
+  exits: "3 some files were skipped · 4 damage, or unreadable lines · 20 no index",
   examples: [
     "holotype digests build samples/cabinet-2013.warc.gz -o /tmp/d --equivalent --etag",
     "holotype digests report samples/cabinet-2018.warc.gz --against /tmp/d --equivalent --per-host",
@@ -62,8 +63,9 @@ async function run(args: Arguments): Promise<number> {
   const options = { against, onSkip, onWarning, onBrokenLine };
   const report = await reportOn(nodeDisk, files, { ...settings, index }, options);
   const [html, csv] = [args.text("html"), args.text("csv")];
-  if (html !== undefined) writeFile(html, formatReportPage(report));
-  if (csv !== undefined) writeFile(csv, formatReportCsv(report));
+  const access = await accessOfNames([...files, against]);
+  if (html !== undefined) writeFile(html, formatReportPage(report), access);
+  if (csv !== undefined) writeFile(csv, formatReportCsv(report), access);
   writeStandardOutput(json ? `${JSON.stringify(report)}\n` : formatReportText(report));
   return talk.exit;
 }
@@ -93,8 +95,8 @@ function parseFilter(args: Arguments, mode: MimeFilter["mode"]): MimeFilter | un
   return { mode, expression, ...(patterns.length === 0 ? {} : { patterns }) };
 }
 
-function writeFile(path: string, text: string): void {
-  createDurably(nodeDisk, path, (output) => output.write(Buffer.from(text)), { replace: true });
+function writeFile(path: string, text: string, access: Access | undefined): void {
+  createDurably(nodeDisk, path, (output) => output.write(Buffer.from(text)), { replace: true, access });
 }
 
 /** Says what could not be read, and keeps the exit code that follows from it. */

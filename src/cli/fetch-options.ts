@@ -25,50 +25,60 @@ export const FETCH_OPTIONS: OptionSpecs = {
     type: "string",
     short: "o",
     value: "DIR",
-    help: "the folder of the job: WARC files, crawl.log, digests, report",
+    help: "folder for the WARC files, crawl.log, digest index and report",
   },
-  digests: { type: "string", value: "INDEX", multiple: true, help: "a digest index of earlier crawls to compare with" },
+  digests: {
+    type: "string",
+    value: "INDEX",
+    multiple: true,
+    help: "compare with this digest index of earlier crawls; may be repeated",
+  },
   originals: {
     type: "string",
     value: "FILE",
     multiple: true,
-    help: "files or folders with the originals of --digests, to prove them",
+    help: "archive files of those crawls, to read originals before referring to them",
   },
   archive: { type: "string", short: "a", value: "DIR", help: "compare with this archive, and add the captures to it" },
   scheme: {
     type: "string",
     value: "SCHEME",
-    help: "which headers tell of a change: datestamp, etag, both or either",
+    help: "headers that show a change: datestamp, etag, both or either",
     default: "both",
   },
-  by: { type: "string", value: "HOW", help: "conditional requests, or abort after the header", default: "conditional" },
+  by: {
+    type: "string",
+    value: "HOW",
+    help: "conditional (ask the server), or abort (stop after the header)",
+    default: "conditional",
+  },
   audit: {
     type: "string",
     value: "SHARE",
-    help: "fetch this share in full to measure how reliable headers are: 5%",
+    help: "fetch this share in full, such as 5%, to measure how reliable headers are",
     default: "0",
   },
   seed: { type: "string", value: "TEXT", help: "choose another sample for --audit", default: "1" },
   "write-predicted": {
     type: "boolean",
-    help: "with --by abort: write predictions as revisits of a profile of their own",
+    help: "with --by abort: write predictions as revisits with their own profile",
   },
   match: {
     type: "string",
     value: "BY",
-    help: "look duplicates up by digest or url; none stores everything",
+    help: "find duplicates by digest or url; none stores everything",
     default: "digest",
   },
   equivalent: { type: "boolean", help: "index equivalent URLs too; with --match url they count as the same URL" },
   mime: { type: "string", value: "PATTERN", multiple: true, help: "compare only these media types, such as image/*" },
-  "not-mime": { type: "string", value: "PATTERN", multiple: true, help: "do not compare these" },
-  "mime-regex": { type: "string", value: "RE", help: "compare only types that all of RE matches" },
-  "not-mime-regex": { type: "string", value: "RE", help: "do not compare these, such as '^text/.*'" },
-  origin: { type: "string", value: "TEXT", help: "name of this crawl, which later crawls report for its originals" },
-  prefix: { type: "string", value: "NAME", help: "how the names of the WARC files begin", default: "holotype" },
+  "not-mime": { type: "string", value: "PATTERN", multiple: true, help: "always store these media types" },
+  "mime-regex": { type: "string", value: "RE", help: "compare only media types that RE matches as a whole" },
+  "not-mime-regex": { type: "string", value: "RE", help: "always store those that RE matches, such as '^text/.*'" },
+  origin: { type: "string", value: "TEXT", help: "name of this crawl; later crawls report it for their originals" },
+  prefix: { type: "string", value: "NAME", help: "prefix of the WARC file names", default: "holotype" },
   "max-file": { type: "string", value: "SIZE", help: "start a new WARC file after SIZE (default: 1GB)" },
   delay: { type: "string", value: "SECONDS", help: "wait between two requests to a host", default: "1" },
-  parallel: { type: "string", short: "p", value: "N", help: "ask N hosts at the same time", default: "8" },
+  parallel: { type: "string", short: "p", value: "N", help: "fetch from N hosts at the same time", default: "8" },
   "max-redirects": { type: "string", value: "N", help: "follow up to N redirects from a URL", default: "10" },
   "max-body": { type: "string", value: "SIZE", help: "cut bodies off after SIZE (default: 4GB)" },
   timeout: {
@@ -82,11 +92,11 @@ export const FETCH_OPTIONS: OptionSpecs = {
     type: "string",
     value: "CIDR",
     multiple: true,
-    help: "private or loopback addresses that may be fetched from",
+    help: "private or loopback addresses to allow, such as 127.0.0.0/8",
   },
-  resolve: { type: "string", value: "PAIR", multiple: true, help: "HOST:ADDRESS, which is used instead of DNS" },
+  resolve: { type: "string", value: "PAIR", multiple: true, help: "HOST:ADDRESS to use instead of DNS" },
   insecure: { type: "boolean", help: "accept any TLS certificate, and record what is wrong with it" },
-  "user-agent": { type: "string", value: "TEXT", help: "who asks", default: `holotype/${VERSION}` },
+  "user-agent": { type: "string", value: "TEXT", help: "User-Agent header", default: `holotype/${VERSION}` },
   from: { type: "string", value: "ADDRESS", help: "e-mail address for webmasters, sent as From" },
 };
 
@@ -94,6 +104,8 @@ export const FETCH_OPTIONS: OptionSpecs = {
 export function takeUrls(args: Arguments): string[] {
   const urls = [...args.positionals];
   for (const path of args.list("input")) {
+    if (path !== STANDARD_INPUT && nodeDisk.stat(path) === undefined)
+      throw new ArchiveError("HT_NOT_FOUND", `${path}: no such file`, { file: path });
     const lines = path === STANDARD_INPUT ? readInputLines() : readGivenLines(nodeDisk, path);
     for (const line of lines) {
       const url = line.trim();
@@ -156,7 +168,7 @@ function parseMimeFilter(args: Arguments): MimeFilter | undefined {
       },
     ];
   });
-  if (filters.length > 1) throw new ArchiveError("HT_USAGE", "media types to compare or not to compare, not both");
+  if (filters.length > 1) throw new ArchiveError("HT_USAGE", "give --mime or --not-mime, not both");
   return filters[0];
 }
 

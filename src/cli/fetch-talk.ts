@@ -3,6 +3,7 @@ import type { Warning } from "../base/index.ts";
 import { type FetchProgress, type FetchResult, fetchRows, type Retrieval, retrievalJson } from "../crawl/index.ts";
 import { formatReportText } from "../digests/index.ts";
 import { writeStandardError, writeStandardOutput } from "../disk/index.ts";
+import { FAILURES, type FailureCode } from "../http/index.ts";
 import { escapeControls, formatNumber, formatSize, say, WarningTeller } from "./talk.ts";
 
 const REDRAW_MS = 200;
@@ -23,7 +24,7 @@ export class FetchTalk {
     if (this.json) writeStandardOutput(`${JSON.stringify(retrievalJson(retrieval))}\n`);
     else if (retrieval.outcome === "failed") {
       this.clear();
-      say(`failed ${retrieval.uri} (${retrieval.failure})`);
+      say(`failed ${retrieval.uri}: ${explainFailure(retrieval.failure)}`);
     }
     const now = performance.now();
     if (!process.stderr.isTTY || now - this.drawnMs < REDRAW_MS) return;
@@ -53,8 +54,30 @@ export class FetchTalk {
     const rows = fetchRows(fetch).map(([what, count, meaning]) => [what, formatNumber(count), meaning]);
     const width = Math.max(...rows.map(([, count]) => count!.length));
     const lines = rows.map(([what, count, meaning]) => `${what!.padEnd(14)}${count!.padStart(width)}  ${meaning}`);
-    const bytes = `${formatSize(fetch.received)} received, ${formatSize(fetch.spared)} of payloads spared`;
     // A table of many hosts is for the page.
-    writeStandardError(`${lines.join("\n")}\n${bytes}\n\n${formatReportText({ ...report, hosts: undefined })}`);
+    const figures = report.totals.handled === 0 ? "" : `\n${formatReportText({ ...report, hosts: undefined })}`;
+    const bytes = `${formatSize(fetch.received)} received, ${formatSize(fetch.spared)} of payloads spared`;
+    writeStandardError(`${lines.join("\n")}\n${bytes}\n${figures}`);
   }
+}
+
+/** The option that helps, where there is one. */
+const REMEDIES: Readonly<Partial<Record<string, string>>> = {
+  "address-refused": "--allow-private",
+  "dns-timeout": "--timeout",
+  "connect-timeout": "--timeout",
+  "answer-timeout": "--timeout",
+  "tls-timeout": "--timeout",
+  "tls-self-signed": "--insecure",
+  "tls-expired": "--insecure",
+  "tls-name": "--insecure",
+  "tls-untrusted": "--insecure",
+};
+
+/** `the host name has no address (dns)`. */
+function explainFailure(code = ""): string {
+  const { meaning } = FAILURES[code as FailureCode] ?? {};
+  if (meaning === undefined) return code;
+  const remedy = REMEDIES[code] === undefined ? "" : `; see ${REMEDIES[code]}`;
+  return `${meaning[0]!.toLowerCase()}${meaning.slice(1, -1)} (${code}${remedy})`;
 }

@@ -1,15 +1,17 @@
 import { ArchiveError } from "../base/index.ts";
 import { writeStandardOutput } from "../disk/index.ts";
+import { fleetMember, HTTP_SERVER_LIMITS_DEFAULT, startFleet } from "../http/index.ts";
 import { archiveFolder } from "./archive-option.ts";
 import { type Arguments, type Command, parseCount } from "./command.ts";
 import { stopSignal } from "./interruption.ts";
-import { Serving } from "./serving.ts";
+import { checkDigests, DIGESTS_OPTION, isForDigests, serveDigests } from "./serve-digests.ts";
+import { checkServing, printLog, Serving, type ServingOptions } from "./serving.ts";
 import { readToken } from "./volume-remote.ts";
 
 export const serve: Command = {
   name: "serve",
   purpose: "Serve archives over HTTP: raw captures, CDX, Memento, a JSON API.",
-  usage: "[--archive [NAME=]DIR]… [--port 8080]",
+  usage: "[--archive [NAME=]DIR]… [--port 8080] | --digests INDEX…",
   details: `Prints its URL when it is ready, and serves until Ctrl-C or SIGTERM; then it finishes the requests under way. New
 commits show within a second. Its log goes to standard error, one JSON object per line. Each archive is a collection,
 /NAME/…; a single one also answers without its name. On an address that others can reach you need --token-file, or
@@ -22,6 +24,7 @@ commits show within a second. Its log goes to standard error, one JSON object pe
       help: "an archive, or NAME=DIR to name its collection (default: ./archive)",
       multiple: true,
     },
+    digests: DIGESTS_OPTION,
     host: { type: "string", value: "ADDRESS", help: "address to listen on", default: "127.0.0.1" },
     port: { type: "string", value: "N", help: "port to listen on; 0 for any that is free", default: "8080" },
     "base-url": { type: "string", value: "URL", help: "what clients see in front of the server, behind a proxy" },
@@ -41,37 +44,74 @@ commits show within a second. Its log goes to standard error, one JSON object pe
       help: "access rules of all collections, or NAME=FILE of one: JSON, or pywb's .aclj",
       multiple: true,
     },
+    processes: { type: "string", value: "N", help: "processes that share the work, on one port", default: "1" },
     "log-requests": { type: "boolean", help: "log every request, not only failures" },
   },
   exits: "20 no archive · 21 the port is taken",
-  examples: ["holotype add samples --archive /tmp/cabinet", "holotype serve --archive /tmp/cabinet --port 8080"],
+  examples: [
+    "holotype add samples --archive /tmp/cabinet",
+    "holotype serve --archive /tmp/cabinet --port 8080",
+    "holotype digests build samples -o /tmp/index",
+    "holotype serve --digests /tmp/index --port 8081",
+  ],
   async run(args) {
     const stop = stopSignal();
-    await using serving = await Serving.open({
-      archives: args.list("archive").length > 0 ? args.list("archive") : [defaultFolder(args)],
-      rules: args.list("rules"),
-      baseUrl: readUrl(args, "base-url"),
-      replayUrl: readUrl(args, "replay-url"),
-      replayPort: readPort(args, "replay-port"),
-      serveFiles: args.flag("serve-files"),
-      http: {
-        host: args.text("host") ?? "127.0.0.1",
-        port: readPort(args, "port") ?? 0,
-        token: readToken(args),
-        open: args.flag("open"),
-        cors: args.flag("cors"),
-        logRequests: args.flag("log-requests"),
-      },
-      isLogged: true,
-    });
-    const { url, replayUrl, collections } = serving;
-    const names = collections.map(({ name }) => name);
-    const told = JSON.stringify({ url, replayUrl, collections: names });
-    writeStandardOutput(args.flag("json") ? `${told}\n` : `${url}\n`);
-    await stop;
+    const processes = parseCount("processes", args.text("processes") ?? "", 1, PROCESSES_MAX);
+    const options = readOptions(args);
+    if (processes > 1 && options.http.fleet === undefined) return runFleet(args, options, processes, stop);
+    await using serving = isForDigests(args) ? await serveDigests(args, options.http) : await Serving.open(options);
+    if (options.http.fleet === undefined) tellReady(serving, args);
+    await (options.http.fleet?.closing ?? stop);
     return 0;
   },
 };
+
+const PROCESSES_MAX = 64;
+/** Beyond the time that a process has to finish what is under way. */
+const CLOSE_PATIENCE_MS = 5000;
+
+/** Starts this command again, several times, and prints the address that they share. */
+async function runFleet(args: Arguments, options: ServingOptions, count: number, stop: Promise<void>): Promise<number> {
+  // What is wrong with the arguments is said once, and not by every process.
+  const names = isForDigests(args) ? await checkDigests(args) : await checkServing(options);
+  const closeTimeoutMs = HTTP_SERVER_LIMITS_DEFAULT.drainTimeoutMs + CLOSE_PATIENCE_MS;
+  await using fleet = await startFleet({ count, closeTimeoutMs, onLog: printLog });
+  tellReady({ url: fleet.url, names }, args);
+  await stop;
+  return 0;
+}
+
+interface Ready {
+  readonly url: string;
+  readonly replayUrl?: string;
+  readonly names: readonly string[];
+}
+
+function tellReady({ url, replayUrl, names }: Ready, args: Arguments): void {
+  const told = JSON.stringify({ url, replayUrl, collections: names });
+  writeStandardOutput(args.flag("json") ? `${told}\n` : `${url}\n`);
+}
+
+function readOptions(args: Arguments): ServingOptions {
+  return {
+    archives: args.list("archive").length > 0 ? args.list("archive") : [defaultFolder(args)],
+    rules: args.list("rules"),
+    baseUrl: readUrl(args, "base-url"),
+    replayUrl: readUrl(args, "replay-url"),
+    replayPort: readPort(args, "replay-port"),
+    serveFiles: args.flag("serve-files"),
+    http: {
+      host: args.text("host") ?? "127.0.0.1",
+      port: readPort(args, "port") ?? 0,
+      token: readToken(args),
+      open: args.flag("open"),
+      cors: args.flag("cors"),
+      logRequests: args.flag("log-requests"),
+      fleet: fleetMember(),
+    },
+    isLogged: true,
+  };
+}
 
 function defaultFolder(args: Arguments): string {
   return archiveFolder({ ...args, text: () => undefined });

@@ -26,6 +26,7 @@ import {
 import { readReplayWorker } from "./replay-worker.ts";
 import { readWhole } from "./whole-file.ts";
 
+const SECRET_SIZE = 32;
 const RULES_SIZE_MAX = 1 << 28;
 const SCRIPT_SIZE_MAX = 1 << 20;
 /** Ports that are tried for replay, from the one behind that of the pages on. */
@@ -37,7 +38,7 @@ export interface ServingOptions extends Omit<ServeOptions, "script" | "replay"> 
   /** Files of access rules for all of them, or `NAME=FILE` for one. */
   readonly rules?: readonly string[] | undefined;
   /** Where and to whom it listens. */
-  readonly http: Pick<HttpServerOptions, "host" | "port" | "token" | "open" | "cors" | "logRequests">;
+  readonly http: Pick<HttpServerOptions, "host" | "port" | "token" | "open" | "cors" | "logRequests" | "fleet">;
   /** Log to standard error, one JSON object per line; otherwise only errors. */
   readonly isLogged: boolean;
   /** What browsers see in front of replay, behind a proxy. */
@@ -80,7 +81,9 @@ export class Serving implements AsyncDisposable {
         if (isLogged || entry.level === "error") printLog(entry);
       };
       const worker = readReplayWorker();
-      const access = new ReplayAccess({ baseUrl, replayUrl, hasWorker: worker !== undefined }, systemRandom);
+      const shared = await http.fleet?.secret;
+      const secret = shared === undefined ? systemRandom.bytes(SECRET_SIZE) : Buffer.from(shared, "hex");
+      const access = new ReplayAccess({ baseUrl, replayUrl, hasWorker: worker !== undefined }, secret);
       const scripts = new Map(["replay-boot.js", "replay-guard.js"].map((name) => [name, readScript(name)]));
       const replay = await listenForReplay(serveReplay(collections, { access, worker, scripts }), options, onLog);
       const script = readScript("pages-script.js");
@@ -102,6 +105,11 @@ export class Serving implements AsyncDisposable {
     }
   }
 
+  /** Of the collections. */
+  get names(): readonly string[] {
+    return this.collections.map(({ name }) => name);
+  }
+
   /** `http://127.0.0.1:8080` */
   get url(): string {
     return this.server.url;
@@ -117,6 +125,16 @@ export class Serving implements AsyncDisposable {
     await this.following;
     await Promise.all([this.server.close(), this.replay.close()]);
     await closeAll(this.archives);
+  }
+}
+
+/** The names of the collections; throws what would keep them from being served. */
+export async function checkServing(options: ServingOptions): Promise<readonly string[]> {
+  const archives: Archive[] = [];
+  try {
+    return (await openCollections(options, archives)).map(({ name }) => name);
+  } finally {
+    await closeAll(archives);
   }
 }
 
@@ -204,7 +222,7 @@ function readRules(texts: readonly string[]): Map<string, AccessRules> {
   return rules;
 }
 
-function printLog(entry: LogEntry | Readonly<Record<string, unknown>>): void {
+export function printLog(entry: LogEntry | Readonly<Record<string, unknown>>): void {
   try {
     writeStandardError(`${JSON.stringify(entry)}\n`);
   } catch {

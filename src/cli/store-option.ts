@@ -26,6 +26,10 @@ export function instancePath(command: Command, args: Arguments): string {
   throw new ArchiveError("HT_USAGE", `no instance given: holotype ${command.name} --instance PATH, or $${VARIABLE}`);
 }
 
+export function isConnector(path: string): boolean {
+  return /\.(?:xml|json)$/i.test(path);
+}
+
 function tellInstanceWarning(warning: InstanceWarning, json: boolean): void {
   say(json ? JSON.stringify({ warning }) : `${warning.message} (${warning.code})`);
 }
@@ -39,7 +43,7 @@ export async function openTarget(
   const json = args.flag("json");
   const path = instancePath(command, args);
   // A folder is made where there is none; a connector is not.
-  if (/\.(?:xml|json)$/i.test(path) && nodeDisk.stat(path) === undefined)
+  if (isConnector(path) && nodeDisk.stat(path) === undefined)
     throw new ArchiveError("HT_NOT_FOUND", `${path}: no such connector`, { file: path });
   const codecs = await Codecs.load();
   const onWarning = (warning: InstanceWarning) => {

@@ -3,8 +3,9 @@ import { nodeDisk } from "../disk/index.ts";
 import { formatContentKey, STORE_MODES, type StoreItem, type StoreResult } from "../store/index.ts";
 import { type Arguments, type Command, parseChoice, requireFiles } from "./command.ts";
 import { Interruption } from "./interruption.ts";
+import { accessOfNames, makeFolderFor } from "./output-access.ts";
 import { readContent, StandardInput } from "./store-content.ts";
-import { INSTANCE_OPTION, openTarget } from "./store-option.ts";
+import { INSTANCE_OPTION, instancePath, isConnector, openTarget } from "./store-option.ts";
 import { report, tellSkipped } from "./talk.ts";
 import { progressTeller } from "./volume-option.ts";
 
@@ -42,6 +43,8 @@ regular (signature and size), compare (all bytes), force-new (nothing). A folder
     using input = new StandardInput();
     // Before anything else: whoever types it should not keep others from the store, and can stop it as usual.
     const typed = files.includes("-") ? input.read() : undefined;
+    const target = instancePath(storePut, args);
+    if (!isConnector(target)) makeFolderFor(target, await accessOfNames(files));
     await using instance = await openTarget(storePut, args, { create: true });
     const named = args.text("volume");
     const volume = named === undefined ? undefined : instance.numberOf(named);

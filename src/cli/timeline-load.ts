@@ -2,6 +2,7 @@ import { ArchiveError } from "../base/index.ts";
 import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import { DIGEST_SIZE_DEFAULT, PAGE_SIZE_DEFAULT, TimelineWriter } from "../temporal/index.ts";
 import { type Arguments, type Command, parseCount } from "./command.ts";
+import { accessOfNames, makeFolderFor } from "./output-access.ts";
 import { formatCount, formatSize, say } from "./talk.ts";
 import { type LoadedVisit, readVisits } from "./timeline-lines.ts";
 
@@ -32,10 +33,10 @@ is the first. Each commit holds; loading the same again changes nothing.`,
   },
   exits: "3 some lines told no visit · 20 no such file · 21 another writer is there · 24 no space",
   examples: ["holotype index samples | holotype timeline load /tmp/t - --json"],
-  run: (args) => Promise.resolve(run(args)),
+  run,
 };
 
-function run(args: Arguments): number {
+async function run(args: Arguments): Promise<number> {
   const [folder, ...names] = args.positionals;
   if (folder === undefined || names.length === 0) {
     throw new ArchiveError("HT_USAGE", `a folder and files: holotype timeline load ${timelineLoad.usage}`);
@@ -43,10 +44,10 @@ function run(args: Arguments): number {
   const absent = names.find((name) => name !== "-" && nodeDisk.stat(name) === undefined);
   if (absent !== undefined) throw new ArchiveError("HT_NOT_FOUND", `${absent}: no such file`, { file: absent });
   const commitEvery = parseCount("commit-every", args.text("commit-every")!, 1, 1e9);
-  using writer = TimelineWriter.open(nodeDisk, folder, {
-    pageSize: parseCount("page-size", args.text("page-size")!, 256, 1 << 20),
-    digestSize: parseCount("digest-size", args.text("digest-size")!, 1, 64),
-  });
+  const pageSize = parseCount("page-size", args.text("page-size")!, 256, 1 << 20);
+  const digestSize = parseCount("digest-size", args.text("digest-size")!, 1, 64);
+  makeFolderFor(folder, await accessOfNames(names));
+  using writer = TimelineWriter.open(nodeDisk, folder, { pageSize, digestSize });
   const load = new Load(writer, commitEvery, args);
   for (const name of names) for (const visit of readVisits(name, load.skip)) load.take(visit);
   const { keys, entries, visits, live } = writer.commit();

@@ -43,8 +43,8 @@ interface Appended {
 
 /** So many that are not durable yet make whoever appends wait. */
 const UNPUBLISHED_MAX = 1000;
-/** So long a group is waited for: what shares its syncs costs less. */
-const GATHER_MS = 25;
+/** So long a group is waited for: what shares its syncs costs less, and nobody waits for them but who is told. */
+const GATHER_MS = 100;
 
 export class CaptureWriter {
   private readonly parts: CaptureWriterParts;

@@ -19,7 +19,7 @@ import { type JobIdentity, openJobFolder, urlsIdentity } from "./job-folder.ts";
 import { OwnCaptures } from "./own-captures.ts";
 import { PastRetrievals } from "./past-retrievals.ts";
 import { hostnameOf, parseTarget } from "./redirect.ts";
-import { unloggedResponses } from "./relearn.ts";
+import { capturesIn, learnable } from "./relearn.ts";
 import type { Assignment, Retrieval } from "./retrieval.ts";
 import type { RetrievalTally } from "./retrieval-tally.ts";
 import { isOfJob, recoverSeries } from "./series-recovery.ts";
@@ -165,7 +165,7 @@ class FetchRun {
     const { disk, folder, signal, client } = this.options;
     using series = this.openSeries();
     const own = index && new OwnCaptures(index, (name) => series.files.has(name));
-    if (own !== undefined) await this.relearn(own);
+    if (index !== undefined && own !== undefined) await this.relearn(index, own);
     if (this.feed !== undefined) {
       for (const { name, isOpen } of listSeries(disk, folder)) {
         if (!isOpen && isOwnFile(this.options, this.id, name)) this.feed.add(name);
@@ -200,11 +200,19 @@ class FetchRun {
     return new WarcSeries({ disk, folder, prefix, clock, random, sizeMaxBytes, info, onSealed });
   }
 
-  private async relearn(own: OwnCaptures): Promise<void> {
-    const { disk, folder, settings } = this.options;
+  /** Has the index learn what is in the files and not in it: after a crash, or where somebody has lost the index. */
+  private async relearn(index: DigestIndex, own: OwnCaptures): Promise<void> {
+    const { disk, folder, settings, onWarning, known } = this.options;
     const isOwn = (name: string) => isOwnFile(this.options, this.id, name);
-    for (const entry of unloggedResponses(disk, folder, this.past.last, settings.origin, isOwn)) {
-      this.captured.add(entry.uri);
+    // An archive that takes the files knows what they held.
+    const isLost = this.feed === undefined && index.info().entries < this.past.learned;
+    if (isLost) {
+      const message = "entries are missing; they are made again from the WARC files of the job";
+      onWarning?.({ code: "HT_CORRUPT", message, file: join(folder, "digests"), offset: 0 });
+    }
+    const captures = capturesIn(disk, folder, isOwn, isLost ? undefined : this.past.last);
+    for await (const entry of learnable(captures, new JoinedContents(known), settings.origin)) {
+      if (!this.past.isDone(entry.uri)) this.captured.add(entry.uri);
       await own.learn([entry]);
     }
   }

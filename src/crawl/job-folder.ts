@@ -64,8 +64,11 @@ function releaseLock(lock: Lock): void {
 }
 
 function refuseForeign(disk: Disk, folder: string): void {
-  const isThere = disk.stat(folder) !== undefined;
-  if (isThere && disk.list(folder).some(({ name }) => !/^lock|^\.|\.alive$/.test(name))) {
+  const there = disk.stat(folder);
+  if (there !== undefined && there.kind !== "folder") {
+    throw new ArchiveError("HT_EXISTS", `${folder}: not a folder`, { file: folder });
+  }
+  if (there !== undefined && disk.list(folder).some(({ name }) => !/^lock|^\.|\.alive$/.test(name))) {
     throw new ArchiveError("HT_EXISTS", `${folder}: has files in it, but is not the folder of a fetch job`, {
       file: folder,
     });

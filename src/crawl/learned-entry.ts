@@ -1,9 +1,10 @@
 /** What the digest index of a crawl learns of a capture: enough to find it, to ask for it again, and to refer to it. */
 import { formatDigest } from "../base/index.ts";
-import type { KnownCapture } from "../dedup/index.ts";
+import { type KnownCapture, shareDigest } from "../dedup/index.ts";
 import type { DigestEntry, RecordPlace } from "../digests/index.ts";
 import { type HttpHead, mediaType } from "../warc/index.ts";
 import type { WireCapture, WrittenCapture } from "./capture-records.ts";
+import type { Retrieval } from "./retrieval.ts";
 
 interface Validated {
   readonly etag: string | undefined;
@@ -36,6 +37,21 @@ export function storedEntry(
     original: { uri, date, id },
     place: { file, offset },
   };
+}
+
+/** Whether the index learned of a retrieval. Of an answer without a header, or too odd for an index, it says no. */
+export function isLearned({ outcome, truncated, payloadSize = 0, status, flaws = [] }: Retrieval): boolean {
+  if (outcome !== "stored") return outcome === "duplicate" || outcome === "not-modified";
+  return truncated === undefined && payloadSize > 0 && status >= 200 && status !== 304 && !flaws.includes("no-head");
+}
+
+/** A revisit of ours that was read again, with what is known of its original from elsewhere; absent where that is needed. */
+export function revisitEntry(entry: DigestEntry, state: KnownCapture | undefined): DigestEntry | undefined {
+  const isOfState = state !== undefined && shareDigest(state.digests, entry.digests);
+  // The record of a 304 does not tell how the body of its original is stored.
+  if (!isOfState) return entry.status === undefined ? undefined : entry;
+  const { uri, timeMs, etag = state.etag, lastModified = state.lastModified } = entry;
+  return { ...knownEntry(state), uri, timeMs, etag, lastModified };
 }
 
 /** A capture with the payload of one that is known: what is told of the original is carried on. */

@@ -39,12 +39,13 @@ export async function buildIndex(
   const { settings } = writer;
   using sorter = new EntrySorter(disk, { folder, memoryBytes: options.memoryBytes });
   const intake = new Intake(sorter, settings, options);
-  for (const source of sources) await readSource(source, intake, options);
+  let sourcesRead = 0;
+  for (const source of sources) if (await readSource(source, intake, options)) sourcesRead++;
   const look = () => {
     if (options.signal?.aborted === true) throw interrupted();
   };
-  // An index that is there is not changed by nothing; a new one may be empty.
-  const isNothing = sorter.count === 0 && writer.runs.length > 0;
+  // An index that is there is not changed by nothing. A new one may be empty, if something was read.
+  const isNothing = sorter.count === 0 && (writer.runs.length > 0 || sourcesRead === 0);
   const { entries, sizeBytes } = isNothing
     ? { entries: 0, sizeBytes: 0 }
     : await writer.addRunLater((path) => sorter.writeRunLater(path, settings, look));
@@ -57,13 +58,16 @@ function interrupted(): ArchiveError {
   return new ArchiveError("HT_INTERRUPTED", "interrupted: the index is as it was before");
 }
 
-async function readSource(source: CaptureSource, intake: Intake, { onSkip }: BuildOptions): Promise<void> {
+/** False where the source cannot be read, which `onSkip` is told. */
+async function readSource(source: CaptureSource, intake: Intake, { onSkip }: BuildOptions): Promise<boolean> {
   try {
     await source.readInto(intake);
+    return true;
   } catch (error) {
     const isOurs = error instanceof ArchiveError && error.code !== "HT_INTERRUPTED" && error.code !== "HT_NO_SPACE";
     if (!isOurs || onSkip === undefined) throw error;
     onSkip({ name: source.name, error });
+    return false;
   }
 }
 

@@ -138,7 +138,7 @@ const settings = fc.record({
 });
 
 describe("a digest index", () => {
-  it("answers as a plain list does, however it was made", async () => {
+  it("answers as a plain list does, however it was made", { timeout: 240_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(settings, fc.array(step, { minLength: 1, maxLength: 12 }), async (chosen, steps) => {
         const disk = new ForgetfulDisk();

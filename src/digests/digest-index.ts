@@ -13,6 +13,7 @@ import {
 } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { Answers } from "./answers.ts";
+import { damagedIndex } from "./byte-fields.ts";
 import type { DigestEntry, FoundCapture } from "./entry.ts";
 import { EntrySorter } from "./entry-sorter.ts";
 import { IndexWriter, readIndexSlot } from "./index-writer.ts";
@@ -48,6 +49,8 @@ export interface IndexInfo {
   readonly runs: readonly { readonly name: string; readonly entries: number; readonly sizeBytes: number }[];
   /** Entries that were learned since the last run. */
   readonly learned: number;
+  /** Of all runs, and learned. What several of them tell of one content of a URL counts for each. */
+  readonly entries: number;
 }
 
 const FOLD_AT = 100_000;
@@ -118,7 +121,8 @@ export class DigestIndex implements KnownContents, AsyncDisposable {
       } catch (error) {
         for (const run of runs) run[Symbol.dispose]();
         const isGone = error instanceof ArchiveError && error.code === "HT_NOT_FOUND";
-        if (!isGone || round === TRIES) throw error;
+        if (!isGone) throw error;
+        if (round === TRIES) throw damagedIndex(error.place?.file ?? this.folder, "is missing");
       }
     }
   }
@@ -197,7 +201,9 @@ export class DigestIndex implements KnownContents, AsyncDisposable {
 
   info(): IndexInfo {
     const runs = this.runs.map(({ name, entryCount: entries, sizeBytes }) => ({ name, entries, sizeBytes }));
-    return { settings: this.settings, runs, learned: this.tails.reduce((sum, { size }) => sum + size, 0) };
+    const learned = this.tails.reduce((sum, { size }) => sum + size, 0);
+    const entries = runs.reduce((sum, run) => sum + run.entries, learned);
+    return { settings: this.settings, runs, learned, entries };
   }
 
   /** With all that was learned in a run. Files are closed and the lock is free also where that fails. */

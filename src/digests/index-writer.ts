@@ -22,7 +22,9 @@ export function isDigestIndex(disk: Disk, folder: string): boolean {
 export function readIndexSlot(disk: Disk, folder: string): IndexSlot {
   const path = join(folder, SLOTS_NAME);
   if (!isDigestIndex(disk, folder)) {
-    throw new ArchiveError("HT_NOT_FOUND", `${folder}: no digest index (digests build makes one)`, { file: folder });
+    const inside = join(folder, "digests");
+    const hint = isDigestIndex(disk, inside) ? `did you mean ${inside}?` : "holotype digests build makes one";
+    throw new ArchiveError("HT_NOT_FOUND", `${folder}: no digest index (${hint})`, { file: folder });
   }
   using file = disk.open(path, "read");
   const { commits, isLost } = new Slots(file, INDEX_SLOT_FORMAT).read();
@@ -51,7 +53,7 @@ export class IndexWriter implements Disposable {
     this.lock = lock;
     this.isThere = isDigestIndex(disk, folder);
     if (this.isThere && options.isNew === true) {
-      throw new ArchiveError("HT_EXISTS", `${folder}: there is a digest index already (--add adds to it)`, {
+      throw new ArchiveError("HT_EXISTS", `${folder}: exists already; --add adds to it`, {
         file: folder,
       });
     }

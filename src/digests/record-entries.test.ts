@@ -65,7 +65,10 @@ describe("a record", () => {
       digests: [DIGESTS[0]],
       original: { uri: "http://b.test/", date: "2018-01-01T00:00:00Z" },
     });
-    expect(recordOf("revisit", answer("", ""), identical)).toMatchObject({ original: undefined });
+    expect(recordOf("revisit", answer("", ""), identical)).toMatchObject({ original: undefined, framing: undefined });
+    // A plain answer must not refer to a chunked body by way of it.
+    const chunked = answer("Transfer-Encoding: chunked\r\n", "");
+    expect(recordOf("revisit", chunked, identical)).toMatchObject({ framing: "chunked" });
     expect(recordOf("revisit", answer("", ""), { ...profile("server-not-modified"), ...digest })).toBe("status");
     expect(recordOf("revisit", answer("", ""), profile("identical-payload-digest"))).toBe("no-digest");
   });

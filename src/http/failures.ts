@@ -14,7 +14,7 @@ const UNFETCHABLE = -7;
 const BLOCKED_BY_USER = -5001;
 
 export const FAILURES = {
-  url: { status: UNFETCHABLE, meaning: "The URL is not one of http or https that can be fetched." },
+  url: { status: UNFETCHABLE, meaning: "Not a URL that begins with http:// or https://." },
   dns: { status: NAME_UNRESOLVED, meaning: "The host name has no address." },
   "dns-timeout": { status: NAME_UNRESOLVED, meaning: "The host name was not resolved in time." },
   "address-refused": { status: BLOCKED_BY_USER, meaning: "Every address of the host is private or reserved." },

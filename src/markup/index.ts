@@ -2,6 +2,8 @@
 
 export { type Calendar, calendarTable, type MonthCount } from "./calendar.ts";
 export { type BarPart, chartBar, legend, PATTERNS } from "./charts.ts";
+export { type Column, columnChart } from "./columns.ts";
+export { csvField, csvLine } from "./csv.ts";
 export {
   formatAmount,
   formatBytes,
@@ -18,3 +20,4 @@ export { PAGES_STYLE } from "./pages-style.ts";
 export { REPLAY_STYLE } from "./replay-style.ts";
 export { barHead, dataTable, furtherRows, size, type TableRow } from "./tables.ts";
 export { formatDay, formatDuration, formatSecond, timeOf } from "./times.ts";
+export { VIEWS_STYLE } from "./views-style.ts";

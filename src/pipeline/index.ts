@@ -14,6 +14,7 @@ export { detectCompression } from "./compression.ts";
 export { type Converted, type ConvertOptions, convertedName, convertInput } from "./convert.ts";
 export type { DedupOptions, DedupProgress, DedupResult, DedupStage } from "./dedup.ts";
 export { HalfManifest } from "./half-manifest.ts";
+export { headChecksumOf } from "./head-checksum.ts";
 export { isUrl } from "./http-source.ts";
 export { accessOf } from "./input-access.ts";
 export * from "./inputs.ts";

@@ -31,6 +31,7 @@ import {
 } from "../warc/index.ts";
 import { arcId, arcMime, cleanUri, convertedType } from "./arc-conversion.ts";
 import { formOf, scanForm, streamedForm } from "./block-form.ts";
+import { headChecksumOf } from "./head-checksum.ts";
 import { isOddRecord } from "./odd-record.ts";
 import { damageOf, type RecordDamage } from "./record-damage.ts";
 import { parseReplaced } from "./restore/record.ts";
@@ -113,6 +114,8 @@ export interface RecordFacts {
   readonly inner?: number | undefined;
   /** See `WarcRecord`: by this, what is read again is known to be what the facts are of. */
   readonly checksum?: number | undefined;
+  /** Of the header alone, of a record that shares its member and so has no other. */
+  readonly headChecksum?: number | undefined;
   readonly type: string;
   readonly isArc?: boolean | undefined;
   /** Of an ARC record: the one it gets when it is converted. */
@@ -218,11 +221,11 @@ export function factsOf(
     length: record.length,
     inner,
     checksum: record.checksum,
+    headChecksum: record.length === undefined ? headChecksumOf(record) : undefined,
     // An ARC record is what it becomes as WARC.
     type: arc === undefined ? type : convertedType(record, isHttp),
     isArc: arc === undefined ? undefined : true,
     id: arc === undefined ? record.id : unbracket(arcId(name, record)),
-    // As it becomes when it is converted.
     uri: arc === undefined || uri === undefined ? uri : cleanUri(uri),
     formerUri: formerUriOf(record, uri),
     date: record.dateText,

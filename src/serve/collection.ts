@@ -8,8 +8,10 @@ import {
   type Capture,
   type CaptureQuery,
   type Change,
+  type Duplication,
   type Figures,
   type Lifespan,
+  lookAlikes,
   type Moment,
   type NamedFigures,
   type OpenedCapture,
@@ -27,6 +29,9 @@ import { allowedLifespans, allowedMoment, isVisit } from "./access/allowed-lifes
 /** A letter first, so that no name reads like a time; and none that a route has. */
 const NAME = /^(?!(?:api|cdx|wayback|health|metrics|static|live)$)[A-Za-z_][\w-]{0,63}$/;
 const BATCH_SIZE = 1000;
+/** More keys than this are not looked at for URLs that look alike, nor more of these returned. */
+const KEYS_LOOKED_MAX = 2000;
+const ALIKE_MAX = 20;
 
 export class Collection {
   readonly name: string;
@@ -157,6 +162,24 @@ export class Collection {
     });
   }
 
+  /**
+   * How many URLs of a range are alive then. Where some may not be seen, or only some media types count, that takes a
+   * walk, which ends at `max`.
+   */
+  async countSlice(timeMs: number, scope: Scope, max: number): Promise<number> {
+    if (!this.isCountedByWalk(scope.mime)) return await this.archive.countSlice(timeMs, scope);
+    let count = 0;
+    for await (const batch of this.slice(timeMs, scope, { withoutEnds: true })) {
+      count += batch.length;
+      if (count >= max) return max;
+    }
+    return count;
+  }
+
+  isCountedByWalk(mime: Scope["mime"]): boolean {
+    return this.rules !== undefined || mime !== undefined;
+  }
+
   span(fromMs: number, toMs: number, scope?: Scope, options?: SliceOptions): AsyncIterable<readonly Lifespan[]> {
     if (this.rules === undefined) return this.archive.span(fromMs, toMs, scope, options);
     return this.judged(this.archive.span(fromMs, toMs, keysOf(scope), options), scope, async (key) => {
@@ -213,6 +236,12 @@ export class Collection {
     return this.rules === undefined ? await this.archive.totals() : (await allowedFigures(this.captures({}))).total;
   }
 
+  /** What there is more than once, of what may be seen. Walks over all captures. */
+  duplication(onProgress: (captures: number) => void): Promise<Duplication> {
+    const allows = this.rules === undefined ? undefined : (capture: Capture) => this.verdict(capture) === "allow";
+    return this.archive.duplication({ allows, onProgress });
+  }
+
   /** The first allowed capture of each URL key, or of each host, in a range of keys, in their order. */
   firsts(range: Pick<Scope, "from" | "to">, of: "key" | "host"): AsyncIterable<readonly Capture[]> {
     const all = this.archive.firsts(range, of);
@@ -232,6 +261,21 @@ export class Collection {
       }
       if (shown.length > 0) yield shown;
     }
+  }
+
+  /** Captured URLs that differ from this one only by what scripts put into it against caches; a few of them. */
+  async alike(url: string): Promise<string[]> {
+    const { ranges, isAlike } = lookAlikes(url);
+    const found: string[] = [];
+    let looked = 0;
+    for (const range of ranges) {
+      for await (const batch of this.firsts(range, "key")) {
+        found.push(...batch.filter(({ key }) => isAlike(key)).map((capture) => capture.url));
+        looked += batch.length;
+        if (looked > KEYS_LOOKED_MAX || found.length >= ALIKE_MAX) return found.slice(0, ALIKE_MAX);
+      }
+    }
+    return found;
   }
 
   private async firstOf(part: string, of: "key" | "host"): Promise<Capture | undefined> {

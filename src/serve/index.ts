@@ -14,3 +14,4 @@ export type { WorkerFile } from "./replay-origin/worker-file.ts";
 export type { Asked, Route } from "./route.ts";
 export { ROUTES } from "./routes.ts";
 export { type ServeOptions, serveArchives } from "./serve-archives.ts";
+export { serveMemory } from "./serve-memory.ts";

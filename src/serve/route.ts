@@ -13,6 +13,8 @@ export interface Asked {
   readonly collections: ReadonlyMap<string, Collection>;
   /** What absolute links to the server begin with: `http://localhost:8080`. */
   readonly origin: string;
+  /** What links into the collection begin with, under the name that it was asked by: `http://localhost:8080/web/`. */
+  readonly base: string;
   /** What the route's expression found, by name. */
   readonly found: Readonly<Record<string, string | undefined>>;
   readonly serveFiles: boolean;

@@ -48,6 +48,25 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
   "/<coll>/<time>mp_/<url>": [`/coll/2016mp_/${HIDDEN}`],
   "/<coll>/<time>/<url>": [`/coll/2016/${HIDDEN}`],
   "/<coll>/<url>": [`/coll/${HIDDEN}`, `/coll/as-of/${HIDDEN}`],
+  "/<coll>/duplication": [
+    "/coll/duplication",
+    "/coll/duplication?format=json",
+    ...["across", "mime", "crawl", "host", "year", "saved", "seen"].map(
+      (table) => `/coll/duplication?format=csv&table=${table}`,
+    ),
+  ],
+  "/<coll>/duplication/<sha256>": [`/coll/duplication/${sha256}`],
+  "/<coll>/crawls": ["/coll/crawls", "/coll/crawls?format=json", "/coll/crawls?format=csv"],
+  "/<coll>/crawls/<number>": ["/coll/crawls/1", "/coll/crawls/1?format=json"],
+  "/<coll>/compare": [`/coll/compare?url=${HIDDEN}`, `/coll/compare?url=${HIDDEN}&a=2016&b=2016&format=json`],
+  "/<coll>/site/<host>": [
+    "/coll/site/hidden.example",
+    "/coll/site/hidden.example?at=2016&format=json",
+    "/coll/site/hidden.example?since=2014&at=2016&format=json",
+    "/coll/site/hidden.example?at=2016&format=csv",
+    "/coll/site/hidden.example?since=2014&at=2016&format=csv",
+  ],
+  "/<coll>/site/<host>/export": ["/coll/site/hidden.example/export?at=2016"],
   "/cdx/search/cdx": [`/cdx/search/cdx?url=${HIDDEN}`, "/cdx/search/cdx?url=hidden.example&matchType=host&output=json"],
   "/cdx/search/xd": [`/cdx/search/xd?url=${HIDDEN}`],
   "/cdx/hex": [`/cdx/hex?url=${HIDDEN}`],
@@ -105,7 +124,7 @@ it("the cases would show it without rules", async () => {
   await using archive = await serveRecords(records, { serveFiles: true });
   /** They say nothing of single captures; or only that they are there, and in bytes. */
   const silent = ["/static/<file>", "/api/openapi.json", "/api/pages"];
-  const files = ["/<coll>/segments/<file>", "/<coll>/record/<time>/<url>"];
+  const files = ["/<coll>/site/<host>/export", "/<coll>/segments/<file>", "/<coll>/record/<time>/<url>"];
   for (const [pattern, targets] of Object.entries(CASES)) {
     if (silent.includes(pattern)) continue;
     const found: boolean[] = [];

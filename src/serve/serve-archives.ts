@@ -50,40 +50,46 @@ class ArchiveServer {
   async answer(request: ServerRequest): Promise<ServerAnswer> {
     try {
       const origin = originOf(request, this.options.baseUrl);
-      const { route, collection, found } = this.find(request.target);
+      const { route, collection, name, found } = this.find(request.target);
       request.route = route.pattern;
       if (request.method === "OPTIONS") return { status: 204, headers: ALLOW };
       if (request.method !== "GET" && request.method !== "HEAD") return refuse(request);
       const { collections, assets } = this;
       const serveFiles = this.options.serveFiles === true;
+      const base = `${origin}/${name}/`;
       const { replay } = this.options;
-      return await route.answer({ request, collection, collections, origin, found, serveFiles, assets, replay });
+      return await route.answer({ request, collection, collections, origin, base, found, serveFiles, assets, replay });
     } catch (error) {
       return failureAnswer(error, request);
     }
   }
 
   /** HT_NOT_FOUND where no route fits. */
-  private find(target: string): { route: Route; collection: Collection; found: Asked["found"] } {
+  private find(target: string): Found & { readonly collection: Collection; readonly name: string } {
     const path = target.replace(/^\//, "");
     const slash = path.search(/[/?]/);
     const name = slash < 0 ? path : path.slice(0, slash);
     const named = this.collections.get(name) ?? (name === ALIAS ? this.first : undefined);
     const server = match(path, true);
-    if (server !== undefined) return { ...server, collection: this.first };
+    if (server !== undefined) return { ...server, collection: this.first, name: this.first.name };
     if (named !== undefined) {
       const rest = slash < 0 ? "" : path.slice(slash).replace(/^\//, "");
       const found = match(rest, false);
-      if (found !== undefined) return { ...found, collection: named };
+      if (found !== undefined) return { ...found, collection: named, name };
     }
     const alone = this.collections.size === 1 ? match(path, false) : undefined;
-    if (alone !== undefined) return { ...alone, collection: this.first };
+    if (alone !== undefined) return { ...alone, collection: this.first, name: this.first.name };
     const message = `nothing is served here; the collections are ${[...this.collections.keys()].join(", ")}`;
     throw new ArchiveError("HT_NOT_FOUND", message);
   }
 }
 
-function match(text: string, isOfServer: boolean): { route: Route; found: Asked["found"] } | undefined {
+interface Found {
+  readonly route: Route;
+  readonly found: Asked["found"];
+}
+
+function match(text: string, isOfServer: boolean): Found | undefined {
   for (const route of ROUTES) {
     if ((route.isOfServer === true) !== isOfServer) continue;
     const found = route.match.exec(text);

@@ -71,6 +71,21 @@ export function laterRange(source: AsyncByteSource, from: number, size: number):
   };
 }
 
+/** A source of which the bytes from a position on are brought now, and answered from memory after that. */
+export async function broughtSource(source: AsyncByteSource, from: number, count: number): Promise<AsyncByteSource> {
+  const bytes = Buffer.allocUnsafeSlow(count);
+  const to = from + (await source.readLater(bytes, from));
+  return {
+    ...source,
+    readLater(into, position) {
+      if (position < from || position >= to) return source.readLater(into, position);
+      const piece = bytes.subarray(position - from, Math.min(to, position + into.length) - from);
+      into.set(piece);
+      return Promise.resolve(piece.length);
+    },
+  };
+}
+
 /** The bytes of a buffer as a source. */
 export function bufferSource(bytes: Uint8Array, name = "(memory)"): ByteSource {
   return {

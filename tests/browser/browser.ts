@@ -25,10 +25,11 @@ const ARGS = [
   "--disable-features=AvoidUnnecessaryBeforeUnloadCheckSync,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,MediaRouter,OptimizationHints,NetworkTimeServiceQuerying,PreconnectToSearch",
 ];
 
-if (executablePath === undefined) console.log("skipped: tests in a browser (no Chromium; apt-get install chromium)");
-
-/** `describe`, where there is a browser. */
-export const describeBrowser = describe.skipIf(executablePath === undefined);
+/** `describe`, where there is a browser; elsewhere the reason is in the name, which `npm test` prints. */
+export function describeBrowser(name: string, body: () => void): void {
+  if (executablePath !== undefined) describe(name, body);
+  else describe.skip(`${name} (no Chromium here; on Debian: apt-get install chromium)`, body);
+}
 
 let browser: Browser | undefined;
 

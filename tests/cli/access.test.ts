@@ -1,5 +1,5 @@
-/** What is taken out of an archive or a store is readable to nobody who could not read the files it came from. */
-import { chmodSync, copyFileSync, readdirSync, statSync } from "node:fs";
+/** What is taken out of an archive or a store, or made from files, is readable to nobody who could not read those. */
+import { chmodSync, copyFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { holotype, SAMPLES, temporaryFolder } from "./holotype.ts";
@@ -87,6 +87,58 @@ it("an adopted file that is private counts too", () => {
   run("add", "--adopt", adopted, "--archive", other);
   run("at", URL, "2014", "--archive", other, "-o", join(folder, "adopted.html"));
   expect(shared(join(folder, "adopted.html"))).toBe(0);
+});
+
+describe.each([
+  { permissions: 0o600, wanted: 0 },
+  { permissions: 0o644, wanted: 0o044 },
+])("of inputs with permissions $permissions", ({ permissions, wanted }) => {
+  const path = (name: string) => join(folder, `${permissions}-${name}`);
+  const [input, index, lines, urls] = [path("a.warc.gz"), path("digests"), path("a.cdxj"), path("urls")];
+  /** Of a folder, as far as its files can be read. */
+  const entered = (name: string) => (shared(name) & 0o011) << 2;
+
+  beforeAll(() => {
+    copyFileSync(join(SAMPLES, "cabinet-2009.warc.gz"), input);
+    writeFileSync(urls, "http://127.0.0.1:1/\n");
+    for (const each of [input, urls]) chmodSync(each, permissions);
+    run("index", input, "-o", lines);
+    run("digests", "build", input, "-o", index);
+  });
+
+  it("digests build and merge", () => {
+    expect(entered(index)).toBe(wanted);
+    run("digests", "merge", index, index, "-o", path("merged"));
+    expect(entered(path("merged"))).toBe(wanted);
+  });
+
+  it("digests export and report", () => {
+    run("digests", "export", index, "-o", path("index.cdxj"));
+    run("digests", "report", input, "--against", index, "--html", path("report.html"), "--csv", path("report.csv"));
+    for (const name of ["index.cdxj", "report.html", "report.csv"]) expect(shared(path(name)), name).toBe(wanted);
+  });
+
+  it("digests build of an archive", () => {
+    run("add", input, "--archive", path("archive"));
+    run("digests", "build", path("archive"), "-o", path("of-archive"));
+    expect(entered(path("of-archive"))).toBe(wanted);
+  });
+
+  it("timeline load", () => {
+    run("timeline", "load", path("timeline"), lines);
+    expect(entered(path("timeline"))).toBe(wanted);
+  });
+
+  it("store put", () => {
+    run("store", "put", input, "--instance", path("store"));
+    expect(entered(path("store"))).toBe(wanted);
+  });
+
+  it("fetch", () => {
+    expect(holotype(["fetch", "-i", urls, "-o", path("fetched"), "--archive", path("fed")]).exit).toBe(3);
+    expect(entered(path("fetched"))).toBe(wanted);
+    expect(entered(path("fed"))).toBe(wanted);
+  });
 });
 
 describe.each(["pack", "tree"])("of a %s volume", (layout) => {

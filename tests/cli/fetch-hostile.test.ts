@@ -67,28 +67,45 @@ const EXPECTED: Readonly<Record<string, string>> = {
   "loc-private": "stored",
 };
 
+/** What the server makes before it answers takes it seconds on a busy machine: nothing to do with how it answers. */
+const SLOW = new Set(["gzip-bomb"]);
+
+const ALLOWED = ["--allow-private", `${HOST}/32`, "--max-redirects", "3", "--delay", "0", "--max-body", "40M"];
+
+/** Fetches each path, and another one after it; gives what became of them, by URL. */
+async function fetchPaths(job: string, urls: readonly string[], limits: readonly string[], exit: number) {
+  const list = put(folder, `urls-${exit}.txt`, urls.join("\n"));
+  const memory = put(
+    folder,
+    "memory.mjs",
+    'process.on("exit", () => process.stderr.write(`peak ${process.resourceUsage().maxRSS}\\n`));',
+  );
+  process.env["NODE_OPTIONS"] = `--import ${memory}`;
+  const run = await runHolotype(["fetch", "-i", list, "-o", job, ...limits, ...ALLOWED, "--json"]);
+  delete process.env["NODE_OPTIONS"];
+  expect(run.exit, run.err).toBe(exit);
+  expect(Number(/peak (\d+)/.exec(run.err)![1]) / 1024).toBeLessThan(150);
+  const retrievals = retrievalsOf(run.out);
+  expect(readFileSync(join(job, "crawl.log"), "utf8").split("\n")).toHaveLength(retrievals.length + 1);
+  const checked = await runHolotype(["check", job]);
+  expect({ exit: checked.exit, err: checked.err }, checked.out).toEqual({ exit: 0, err: "" });
+  const verified = await runHolotype(["verify", job]);
+  expect(verified.exit, verified.out).toBe(0);
+  return retrievals.map((retrieval) => [retrieval.url, retrieval] as const);
+}
+
 describe.skipIf(!isThere)("a hostile server", () => {
-  it("gets one named outcome for each of its behaviours", { timeout: 120_000 }, async () => {
+  it("gets one named outcome for each of its behaviours", { timeout: 180_000 }, async () => {
     await using server = await startServer(SERVER, (port) => [String(port), HOST], HOST);
     const url = (path: string) => `http://${HOST}:${server.port}/${path}`;
     const paths = linesOf(`${await (await fetch(url("list"))).text()}\n`);
     expect(paths.sort()).toEqual(Object.keys(EXPECTED).sort());
-    const urls = Object.keys(EXPECTED).flatMap((path) => [url(path), url(`?after=${path}`)]);
-    const job = join(folder, "job");
-    const limits = ["--timeout", "4", "--max-time", "5", "--max-body", "40M", "--delay", "0"];
-    const allowed = ["--allow-private", `${HOST}/32`, "--max-redirects", "3"];
-    const list = put(folder, "urls.txt", urls.join("\n"));
-    const memory = put(
-      folder,
-      "memory.mjs",
-      'process.on("exit", () => process.stderr.write(`peak ${process.resourceUsage().maxRSS}\\n`));',
-    );
-    process.env["NODE_OPTIONS"] = `--import ${memory}`;
-    const { exit, out, err } = await runHolotype(["fetch", "-i", list, "-o", job, ...limits, ...allowed, "--json"]);
-    delete process.env["NODE_OPTIONS"];
-    expect(exit, err).toBe(3);
-    expect(Number(/peak (\d+)/.exec(err)![1]) / 1024).toBeLessThan(150);
-    const retrievals = new Map(retrievalsOf(out).map((retrieval) => [retrieval.url, retrieval]));
+    const urlsOf = (isSlow: boolean) =>
+      Object.keys(EXPECTED).flatMap((path) => (SLOW.has(path) === isSlow ? [url(path), url(`?after=${path}`)] : []));
+    const retrievals = new Map([
+      ...(await fetchPaths(join(folder, "job"), urlsOf(false), ["--timeout", "4", "--max-time", "5"], 3)),
+      ...(await fetchPaths(join(folder, "slow"), urlsOf(true), ["--timeout", "60"], 0)),
+    ]);
     const told = Object.keys(EXPECTED).map((path) => {
       const { outcome, truncated, flaws = [], failure, ...more } = retrievals.get(url(path))!;
       const { redirectTrouble } = more as { redirectTrouble?: string };
@@ -101,10 +118,5 @@ describe.skipIf(!isThere)("a hostile server", () => {
     // The request after each of them got the answer that is its own.
     for (const path of Object.keys(EXPECTED))
       expect(retrievals.get(url(`?after=${path}`))).toMatchObject({ status: 404 });
-    const checked = await runHolotype(["check", job]);
-    expect({ exit: checked.exit, err: checked.err }, checked.out).toEqual({ exit: 0, err: "" });
-    const verified = await runHolotype(["verify", job]);
-    expect(verified.exit, verified.out).toBe(0);
-    expect(readFileSync(join(job, "crawl.log"), "utf8").split("\n")).toHaveLength(retrievals.size + 1);
   });
 });

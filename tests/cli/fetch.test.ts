@@ -214,6 +214,7 @@ describe("fetch", () => {
     put(join(folder, "foreign"), "notes.txt", "mine");
     expect((await fetchAll("foreign")).exit).toBe(2);
     expect(readdirSync(join(folder, "foreign"))).toEqual(["notes.txt"]);
+    expect((await fetchAll("foreign/notes.txt")).err).toMatch(/notes\.txt: not a folder\n$/);
     site.delayMs = 100;
     const running = fetchAll("busy");
     while (!existsSync(join(folder, "busy", "crawl.log"))) await new Promise((resolve) => setTimeout(resolve, 20));
@@ -229,7 +230,10 @@ describe("fetch", () => {
     expect(retrievalsOf(out)).toMatchObject([{ url, status: -2, outcome: "failed", failure: "connect-failed" }]);
     const text = await runHolotype(["fetch", "http://10.1.2.3/", "-o", join(folder, "private")]);
     expect(text.exit).toBe(3);
-    expect(text.err).toMatch(/^failed http:\/\/10\.1\.2\.3\/ \(address-refused\)\n/);
+    const reason = "every address of the host is private or reserved (address-refused; see --allow-private)";
+    expect(linesOf(text.err)[0]).toBe(`failed http://10.1.2.3/: ${reason}`);
+    // Nothing was compared, so there are no figures.
+    expect(text.err).not.toContain("Processor");
   });
 
   it.each([
@@ -251,6 +255,14 @@ describe("fetch", () => {
 
   it("wants the index that it is to compare with", async () => {
     expect((await fetchAll("never", "--digests", join(folder, "no-index"))).exit).toBe(20);
+    // The folder of the job is easily taken for its index.
+    const hint = await fetchAll("never", "--digests", join(folder, "first"));
+    expect(hint.err).toContain(`did you mean ${join(folder, "first", "digests")}?`);
+    const list = await runHolotype(["fetch", "-i", join(folder, "no-list"), "-o", join(folder, "never")]);
+    expect({ exit: list.exit, err: list.err }).toEqual({
+      exit: 20,
+      err: `holotype: ${join(folder, "no-list")}: no such file\n`,
+    });
     expect(existsSync(join(folder, "never"))).toBe(false);
   });
 });

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
+import { digestOf, formatDigestValue } from "../../src/base/index.ts";
 import { captureBytes, packRecords } from "../../src/testing/capture-text.ts";
 import { ask } from "../../src/testing/http-exchange.ts";
 import { holotype, put, startHolotype, temporaryFolder } from "./holotype.ts";
@@ -44,9 +45,28 @@ describe("holotype serve", () => {
     await sleep(1000);
     expect((await raw()).body.toString()).toBe("two");
     expect(await ask(`${server.url}/one/2020id_/${URI}`, { headers: { host: "evil.example" } })).toMatchObject({
-      status: 401,
+      status: 403,
     });
     expect(await server.stop()).toBe(0);
+  });
+
+  it("shares the work among processes, which all see new commits", async () => {
+    const archive = `${folder}/shared`;
+    add(archive, visit("2014-01-01T00:00:00Z", "one"));
+    const server = await serve("--archive", archive, "--processes", "2");
+    const bodies = async () => {
+      const answers = await Promise.all(Array.from({ length: 8 }, () => ask(`${server.url}/shared/2020id_/${URI}`)));
+      return new Set(answers.map(({ body }) => body.toString()));
+    };
+    expect(await bodies()).toEqual(new Set(["one"]));
+    add(archive, visit("2015-01-01T00:00:00Z", "two"));
+    await sleep(1500);
+    expect(await bodies()).toEqual(new Set(["two"]));
+    expect(await server.stop()).toBe(0);
+    await expect(ask(`${server.url}/health`)).rejects.toThrow("ECONNREFUSED");
+    const taken = holotype(["serve", "--archive", `${folder}/nowhere`, "--port", "0", "--processes", "2"]);
+    expect(taken).toMatchObject({ exit: 20 });
+    expect(taken.err.trim().split("\n")).toHaveLength(1);
   });
 
   it("serves several archives by name, behind rules, and says what it cannot do", async () => {
@@ -63,6 +83,36 @@ describe("holotype serve", () => {
     expect(holotype(["serve", "--archive", one, "--host", "0.0.0.0"]).exit).toBe(2);
     expect(holotype(["serve", "--archive", one, "--rules", `other=${rules}`]).exit).toBe(2);
   });
+});
+
+it("serves a digest index as memory for crawlers, in the words of each", async () => {
+  const path = put(folder, "known.warc.gz", packRecords([visit("2014-01-01T00:00:00Z", "one")]));
+  const index = `${folder}/index`;
+  expect(holotype(["digests", "build", path, "-o", index])).toMatchObject({ exit: 0 });
+  const server = await serve("--digests", index);
+  const asked = async (target: string) => {
+    const { status, body } = await ask(`${server.url}${target}`);
+    return `${status} ${body.toString()}`;
+  };
+  const sha1 = digestOf("sha1", Buffer.from("one"));
+  const url = encodeURIComponent(URI);
+  const value = formatDigestValue(sha1);
+  const warcprox = "fl=timestamp%2Cdigest&filter=%21mimetype%3Awarc%2Frevisit&limit=-1";
+  expect(await asked(`/cdx/search/cdx?url=${url}&${warcprox}`)).toBe(`200 20140101000000 ${value}\n`);
+  expect(await asked(`/cdx/hex?url=${url}&${warcprox}`)).toBe(`200 20140101000000 ${sha1.hex}\n`);
+  expect(await asked(`/web/timemap/cdx?url=${url}&limit=-1`)).toBe(
+    `200 example,a)/ 20140101000000 ${URI} text/plain 200 ${value} 3\n`,
+  );
+  expect(await asked(`/web/timemap/cdx?url=${encodeURIComponent("http://b.example/")}&limit=-1`)).toBe("200 ");
+  expect(await asked(`/api/records/${value}?uri=http://b.example/`)).toBe(
+    `200 ${JSON.stringify({ id: value, uri: URI, date: 20140101000000 })}\n`,
+  );
+  expect(await asked(`/api/records/${"A".repeat(32)}?uri=${URI}`)).toMatch(/^404 /);
+  expect(await asked(`/coll/2014id_/${URI}`)).toMatch(/^404 only memory/);
+  expect((await ask(`${server.url}/cdx/hex?url=${url}`, { method: "POST" })).status).toBe(405);
+  expect(await server.stop()).toBe(0);
+  expect(holotype(["serve", "--digests", index, "--archive", `${folder}/one`]).exit).toBe(2);
+  expect(holotype(["serve", "--digests", `${folder}/none`]).exit).toBe(20);
 });
 
 interface MementoLink {

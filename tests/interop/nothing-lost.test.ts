@@ -1,14 +1,14 @@
 /**
  * Every record of every type, of every WARC file of the corpus, is in the segments: counted on both sides by a simple reader
- * that shares nothing with ours, after adding all files in one order and in the other. The corpus lies beside the project and is
- * never part of it.
+ * that shares nothing with ours, after adding all files in one order and in the other; and so they are in an export of
+ * everything. The corpus lies beside the project and is never part of it.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inflateRawSync } from "node:zlib";
 import { expect, it } from "vitest";
-import { ArchiveWriter, examineArchive } from "../../src/archive/index.ts";
+import { ArchiveWriter, examineArchive, exportArchive } from "../../src/archive/index.ts";
 import { nodeDisk } from "../../src/disk/index.ts";
 import { findInputs } from "../../src/pipeline/index.ts";
 import { temporaryFolder } from "../cli/holotype.ts";
@@ -78,7 +78,7 @@ function recordsOf(bytes: Buffer): Found[] {
 const isRead = (path: string) => /\.warc(?:\.gz)?$/.test(path) && !path.startsWith("derived/");
 
 it.runIf(present && long !== undefined)(
-  `finds every record of the corpus in the segments, added in two orders${reason}`,
+  `finds every record of the corpus in the segments and in an export, added in two orders${reason}`,
   { timeout: 3_600_000 },
   async () => {
     const inputs = findInputs(nodeDisk, [CORPUS], () => {});
@@ -92,14 +92,24 @@ it.runIf(present && long !== undefined)(
         await writer.add(order);
       }
       const segments = join(archive, "volumes/0/segments");
-      const there = new Set<string>();
-      for (const name of readdirSync(segments))
-        for (const { name: found } of recordsIn(join(segments, name))) there.add(found);
-      const missing = wanted.filter(({ name }) => !there.has(name));
-      expect(missing.map(({ type, name }) => `${type} ${name}`)).toEqual([]);
+      const missingIn = (paths: readonly string[]) => {
+        const there = new Set(paths.flatMap((path) => recordsIn(path).map(({ name }) => name)));
+        return wanted.filter(({ name }) => !there.has(name)).map(({ type, name }) => `${type} ${name}`);
+      };
+      expect(missingIn(readdirSync(segments).map((name) => join(segments, name)))).toEqual([]);
       const findings: string[] = [];
       for await (const { message } of examineArchive(nodeDisk, archive, { scrub: true })) findings.push(message);
       expect(findings).toEqual([]);
+      const output = join(folder, `${i}.warc.gz`);
+      const { files, left } = await exportArchive(nodeDisk, archive, {
+        output,
+        format: "warc",
+        selection: {},
+        description: "the corpus",
+        software: "a test",
+      });
+      expect(left).toBe(0);
+      expect(missingIn(files)).toEqual([]);
     }
   },
 );

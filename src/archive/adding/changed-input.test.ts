@@ -1,4 +1,5 @@
 /** Inputs that give other bytes when they are read again: what is not as it was examined is left out, and named. */
+import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import type { Warning } from "../../base/index.ts";
 import type { Disk, DiskFile } from "../../disk/index.ts";
@@ -46,6 +47,41 @@ function fickle(disk: ForgetfulDisk, path: string, position: number): Disk {
     },
   });
 }
+
+/** One after the other in one gzip member, uncompressed: a flipped bit changes one byte, and nothing else. */
+function share(records: readonly Buffer[]): Buffer {
+  return gzipSync(Buffer.concat(records), { level: 0 });
+}
+
+it.each([
+  ["the payload of a capture", page, page.length - 1000],
+  ["the HTTP header of a capture", page, page.indexOf("200 OK") + 4],
+  ["the WARC header of a capture", page, page.indexOf("WARC-Payload-Digest") + 30],
+  ["the body of a request", request, request.length - 6],
+  ["the WARC header of a request", request, request.indexOf("WARC-Concurrent-To") + 35],
+] as const)("%s, in a member with others", async (_, record, position) => {
+  const disk = new ForgetfulDisk();
+  const path = "/a.warc.gz";
+  const [first, second] = [share([other]), share([other, record])];
+  const bytes = Buffer.concat([first, second]);
+  const at = first.length + second.indexOf(record.subarray(0, 500)) + position;
+  putFile(disk, path, bytes);
+  const input: Input = { name: path, path, entries: [], size: bytes.length };
+  const warnings: Warning[] = [];
+  {
+    const onWarning = (warning: Warning) => void warnings.push(warning);
+    await using writer = openWriter(fickle(disk, path, at), { onWarning });
+    expect(await writer.add([input])).toMatchObject({ records: 3, damaged: 1, captures: 1 });
+  }
+  const isOfRecord = ({ code }: Warning) => code !== "HT_MEMBER_SHARED";
+  const message: unknown = expect.stringContaining("left out");
+  expect(warnings.filter(isOfRecord)).toMatchObject([{ file: path, offset: first.length, message }]);
+  expect(await diagnose(disk)).toEqual([]);
+  {
+    await using writer = openWriter(disk);
+    expect(await writer.add([input])).toMatchObject({ damaged: 0, captures: record === request ? 0 : 1 });
+  }
+});
 
 it.each([
   ["a small capture in a gzip member", "gzip", page, 1000],

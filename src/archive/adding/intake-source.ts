@@ -8,6 +8,7 @@ import {
   convertedFields,
   derivedId,
   examineRecord,
+  headChecksumOf,
   type Input,
   type RecordFacts,
   RecordReopener,
@@ -91,8 +92,12 @@ export class IntakeSource implements Disposable {
   /** What is taken must be what was examined: a file may change meanwhile, and a sick disk or server read otherwise. */
   private compare(facts: RecordFacts, checksum: number | undefined): void {
     if (facts.checksum === undefined || checksum === undefined || checksum === facts.checksum) return;
-    const place = { file: this.input.name, offset: facts.offset };
-    throw new ArchiveError("HT_CHANGED", `${formatPlace(place)}: read again, it has other bytes`, place);
+    throw this.changed(facts);
+  }
+
+  private changed({ offset }: RecordFacts): ArchiveError {
+    const place = { file: this.input.name, offset };
+    return new ArchiveError("HT_CHANGED", `${formatPlace(place)}: read again, it has other bytes`, place);
   }
 
   private read<T>(facts: RecordFacts, use: (record: WarcRecord) => T): T {
@@ -101,6 +106,7 @@ export class IntakeSource implements Disposable {
       const result = use(record);
       record.drain();
       this.compare(facts, record.checksum);
+      if (facts.headChecksum !== undefined && facts.headChecksum !== headChecksumOf(record)) throw this.changed(facts);
       return result;
     });
   }

@@ -85,6 +85,9 @@ type Fate =
 /** Marks of the records that stand beside a capture in the archive; of one that was removed, whatever belongs to it. */
 type Notes = ReadonlySet<string> | "removed";
 
+/** What a capture that was written must have in common with the one that was read. */
+const PROVEN = ["sha256", "framing", "status", "head", "form"] as const satisfies readonly (keyof CaptureFacts)[];
+
 const KEPT: Fate = { kind: "kept" };
 const HEALING: Fate = { kind: "kept", heals: true };
 
@@ -424,15 +427,15 @@ export class Intake implements Disposable {
       const message = `${name}:${facts.offset}: read by itself, it is another record`;
       return new ArchiveError("HT_CORRUPT", message, { file: name, offset: facts.offset });
     };
-    let capture: RecordFacts["capture"];
+    let found: RecordFacts;
     try {
-      ({ capture } = this.core.shelf.read(place, (record) => factsOf(record, "", () => {})));
+      found = this.core.shelf.read(place, (record) => factsOf(record, "", () => {}));
     } catch (error) {
       throw error instanceof ArchiveError && error.code === "HT_CORRUPT" ? fail() : error;
     }
-    const wanted = facts.capture;
-    if (capture?.sha256 !== wanted?.sha256 || capture?.framing !== wanted?.framing) throw fail();
-    if (capture?.status !== wanted?.status) throw fail();
+    const [capture, wanted] = [found.capture, facts.capture];
+    const isSame = PROVEN.every((name) => capture?.[name] === wanted?.[name]);
+    if (!isSame || found.block !== facts.block) throw fail();
   }
 
   /** Before the first record of an input stands one that says where they come from. */

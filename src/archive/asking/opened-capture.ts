@@ -11,6 +11,15 @@ import { continuationsOf } from "../segments/continuations.ts";
 import { idIn } from "../segments/segments.ts";
 import type { Snapshot } from "./snapshot.ts";
 
+/** The block of a small record, which was read with its header. */
+interface HeldBlock {
+  readonly place: RecordPlace;
+  readonly isHttp: boolean;
+  readonly bytes: Uint8Array;
+}
+
+const HELD_SIZE_MAX = 1 << 18;
+
 /** Bytes from the one position up to before the other. */
 export interface ByteRange {
   readonly from: number;
@@ -32,6 +41,7 @@ export class OpenedCapture implements AsyncDisposable {
   readonly missing: string | undefined;
   private readonly snapshot: Snapshot;
   private readonly found: FoundCapture;
+  private readonly held: HeldBlock | undefined;
   private readonly release: () => void;
   private isReleased = false;
 
@@ -47,6 +57,7 @@ export class OpenedCapture implements AsyncDisposable {
         date: record.dateText,
         http: await httpOf(record),
         missing: missingOf(snapshot, found, record),
+        held: heldBlock(found, record, place),
       }));
       const told = has(found.row, Flag.headless) ? snapshot.reader.headerPlace(found) : undefined;
       const http = told === undefined ? own.http : await readLater(snapshot, told, httpOf);
@@ -61,7 +72,7 @@ export class OpenedCapture implements AsyncDisposable {
     snapshot: Snapshot,
     found: FoundCapture,
     release: () => void,
-    own: Pick<OpenedCapture, "head" | "id" | "date" | "http" | "missing">,
+    own: Pick<OpenedCapture, "head" | "id" | "date" | "http" | "missing"> & { readonly held: HeldBlock | undefined },
   ) {
     this.snapshot = snapshot;
     this.found = found;
@@ -71,6 +82,7 @@ export class OpenedCapture implements AsyncDisposable {
     this.date = own.date;
     this.http = own.http;
     this.missing = own.missing;
+    this.held = own.held;
   }
 
   /** Of the payload, where it is known. */
@@ -80,33 +92,40 @@ export class OpenedCapture implements AsyncDisposable {
 
   /**
    * The payload as it was sent, or a part of it. It is compared with its digest: a small one before anything is given out, a
-   * large one as it goes, and the stream fails (HT_CORRUPT) where it is another. Chunks are the caller's.
+   * large one as it goes, and the stream fails (HT_CORRUPT) where it is another. A chunk is valid until the next is asked for.
    */
   async *payload(range?: ByteRange): AsyncGenerator<Uint8Array> {
     const { row } = this.found;
     const { payload } = row;
     if (payload?.size === 0 && !isHolder(row)) return;
     const place = this.snapshot.reader.payloadPlace(this.found);
-    const chunks = payloadLater(this.snapshot, place);
+    const chunks = this.chunksAt(place);
     const proven = payload === undefined ? chunks : this.prove(chunks, payload, place);
     if (payload !== undefined && payload.size <= OpenedCapture.provenFirstMax) {
       const all: Uint8Array[] = [];
-      for await (const chunk of proven) all.push(chunk);
+      for await (const chunk of proven) all.push(Buffer.from(chunk));
       yield* cut(all, range);
     } else yield* cut(proven, range);
   }
 
-  /** What can be read of a payload that is damaged, unproven, up to where it breaks off. Chunks are the caller's. */
+  /** What can be read of a payload that is damaged, unproven, up to where it breaks off. Chunks as above. */
   async *remains(): AsyncGenerator<Uint8Array> {
     try {
-      yield* payloadLater(this.snapshot, this.snapshot.reader.payloadPlace(this.found));
+      yield* this.chunksAt(this.snapshot.reader.payloadPlace(this.found));
     } catch (error) {
       if (!(error instanceof ArchiveError) || error.code === "HT_NOT_FOUND") throw error;
     }
   }
 
+  private chunksAt(place: RecordPlace): AsyncIterable<Uint8Array> | Iterable<Uint8Array> {
+    const { held, snapshot } = this;
+    const isHeld =
+      place.segment === held?.place.segment && place.offset === held.place.offset && place.inner === held.place.inner;
+    return isHeld ? entityIn(held) : payloadLater(snapshot, place);
+  }
+
   private async *prove(
-    chunks: AsyncIterable<Uint8Array>,
+    chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
     { sha256 }: Payload,
     place: RecordPlace,
   ): AsyncGenerator<Uint8Array> {
@@ -143,6 +162,12 @@ async function* cut(
   }
 }
 
+function heldBlock({ row }: FoundCapture, record: WarcRecord, place: RecordPlace): HeldBlock | undefined {
+  const { block, isHttp } = record;
+  if (block === undefined || block.length > HELD_SIZE_MAX || has(row, Flag.segmented)) return undefined;
+  return { place, isHttp, bytes: Buffer.from(block) };
+}
+
 function missingOf({ locator }: Snapshot, { row }: FoundCapture, record: WarcRecord): string | undefined {
   if (!has(row, Flag.segmented) || !has(row, Flag.cutOff)) return undefined;
   const { missing } = continuationsOf(locator, record);
@@ -160,7 +185,7 @@ async function httpOf(record: WarcRecord): Promise<HttpHead | undefined> {
 
 /** The record at a place, read without making others wait. The reader is to be closed. */
 async function openRecord({ shelf }: Snapshot, place: RecordPlace, onWarning: (warning: Warning) => void) {
-  const { source, start } = shelf.later(place);
+  const { source, start } = await shelf.later(place);
   const reader = new WarcReader(source, { start, onWarning });
   let record = await reader.nextLater();
   while (place.length === 0 && record !== undefined && (record.inner ?? 0) !== place.inner)
@@ -190,7 +215,7 @@ async function readLater<T>(
   throw new ArchiveError("HT_CORRUPT", `${formatPlace(at)}: ${damage?.message ?? "no record there"}`, at);
 }
 
-/** The payload of a record, transfer coding undone; chunks are the caller's. */
+/** The payload of a record, transfer coding undone; a chunk is valid until the next is asked for. */
 async function* payloadLater(snapshot: Snapshot, place: RecordPlace): AsyncGenerator<Uint8Array> {
   const { reader, record } = await openRecord(snapshot, place, () => {});
   try {
@@ -214,29 +239,54 @@ async function* blockLater(snapshot: Snapshot, record: WarcRecord): AsyncGenerat
 }
 
 async function* entityOf(record: WarcRecord, block: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let isFirst = true;
-  let parts: Uint8Array[] = [];
-  let dechunker: Dechunker | undefined;
-  const isWhole = record.block !== undefined;
-  for await (const piece of block) {
-    let rest: Uint8Array = piece;
-    if (isFirst) {
-      const http = record.isHttp ? parseHttpHead(piece, 0, piece.length, isWhole) : undefined;
-      rest = piece.subarray(http?.text.length ?? 0);
-      if (http !== undefined && saysChunked(http))
-        dechunker = new Dechunker((bytes) => void parts.push(Buffer.from(bytes)));
-      isFirst = false;
-    }
-    if (dechunker === undefined) {
-      if (rest.length > 0) yield Buffer.from(rest);
-      continue;
-    }
-    dechunker.push(rest);
-    yield* parts;
-    parts = [];
+  const entity = new Entity(record.isHttp, record.block !== undefined);
+  for await (const piece of block) yield* entity.push(piece);
+  yield* entity.finish();
+}
+
+function* entityIn({ isHttp, bytes }: HeldBlock): Generator<Uint8Array> {
+  const entity = new Entity(isHttp, true);
+  yield* entity.push(bytes);
+  yield* entity.finish();
+}
+
+/** Takes the entity out of a block that comes in pieces. What it gives are parts of those. */
+class Entity {
+  private readonly isHttp: boolean;
+  private readonly isWhole: boolean;
+  private isFirst = true;
+  private dechunker: Dechunker | undefined;
+  private parts: Uint8Array[] = [];
+
+  constructor(isHttp: boolean, isWhole: boolean) {
+    this.isHttp = isHttp;
+    this.isWhole = isWhole;
   }
-  dechunker?.finish();
-  yield* parts;
+
+  push(piece: Uint8Array): Uint8Array[] {
+    const rest = this.isFirst ? this.behindHead(piece) : piece;
+    if (this.dechunker === undefined) return rest.length > 0 ? [rest] : [];
+    this.dechunker.push(rest);
+    return this.taken();
+  }
+
+  private behindHead(piece: Uint8Array): Uint8Array {
+    this.isFirst = false;
+    const http = this.isHttp ? parseHttpHead(piece, 0, piece.length, this.isWhole) : undefined;
+    if (http !== undefined && saysChunked(http)) this.dechunker = new Dechunker((bytes) => void this.parts.push(bytes));
+    return piece.subarray(http?.text.length ?? 0);
+  }
+
+  finish(): Uint8Array[] {
+    this.dechunker?.finish();
+    return this.taken();
+  }
+
+  private taken(): Uint8Array[] {
+    const { parts } = this;
+    this.parts = [];
+    return parts;
+  }
 }
 
 const PIECE_SIZE = 1 << 18;
@@ -249,7 +299,7 @@ export async function* rawRecord({ shelf, locator }: Snapshot, found: FoundCaptu
     const message = `${formatPlace(at)}: the record shares its compressed member with others`;
     throw new ArchiveError("HT_UNSUPPORTED", message, at);
   }
-  const { source, start } = shelf.later(place);
+  const { source, start } = await shelf.later(place);
   for (let position = 0; position < place.length; ) {
     const piece = Buffer.allocUnsafe(Math.min(PIECE_SIZE, place.length - position));
     const count = await source.readLater(piece, start + position);

@@ -27,7 +27,7 @@ export function segmentNumber(catalogue: CatalogueView, nameOf: (segment: number
 }
 
 export async function* readSegment({ shelf }: Snapshot, segment: number, range: ByteRange): AsyncGenerator<Uint8Array> {
-  const { source, start } = shelf.later({ segment, offset: range.from, length: range.to - range.from, inner: 0 });
+  const { source, start } = await shelf.later({ segment, offset: range.from, length: range.to - range.from, inner: 0 });
   for (let at = 0; at < range.to - range.from; ) {
     const piece = Buffer.allocUnsafe(Math.min(PIECE_SIZE, range.to - range.from - at));
     const count = await source.readLater(piece, start + at);

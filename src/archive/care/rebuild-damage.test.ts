@@ -129,12 +129,33 @@ describe("an adopted file", () => {
     expect(await diagnose(disk)).toEqual([expect.stringContaining(`HT_CHANGED ${path}`)]);
   });
 
+  it.each<[string, (bytes: Buffer) => Buffer]>([
+    ["other captures", (bytes) => Buffer.from(bytes.toString("latin1").replaceAll(".example", ".invalid"), "latin1")],
+    [
+      "another status",
+      (bytes) => Buffer.from(bytes.toString("latin1").replaceAll(/^HTTP\/1.1 200/gm, "HTTP/1.1 404"), "latin1"),
+    ],
+  ])("of the same size with %s is not the one that was adopted", async (_, change) => {
+    const { disk, path } = await filled("adopt", true);
+    const bytes = Buffer.concat(NAMES.map((name) => visitBytes(visit(name))));
+    {
+      using file = disk.open(path, "replace");
+      file.write(change(bytes), 0);
+      expect(file.size()).toBe(bytes.length);
+    }
+    const { named, error } = await attempt(disk);
+    expect(named).toHaveLength(NAMES.length);
+    expect(named[0]).toContain(`HT_CORRUPT ${path}:0: not what was there when the file was adopted`);
+    expect(error).toMatchObject({ code: "HT_CORRUPT" });
+    expect(await known(disk)).toEqual(NAMES);
+  });
+
   it.each([false, true])("with a payload that has changed is named; plain: %s", async (isPlain) => {
     const { disk, path } = await filled("adopt", isPlain);
     const offset = await rot(disk, path, "b", isPlain ? 100 : 6);
     const { named, error } = await attempt(disk);
     // What was adopted may fail its checksum, as long as its payload is the same.
-    expect(named).toEqual(isPlain ? [expect.stringContaining(`HT_CORRUPT ${path}:${offset}: its payload`)] : []);
+    expect(named).toEqual(isPlain ? [expect.stringContaining(`HT_CORRUPT ${path}:${offset}: not what was there`)] : []);
     if (isPlain) expect(error).toMatchObject({ code: "HT_CORRUPT" });
     else expect(error).toBeUndefined();
     expect(await known(disk)).toEqual(NAMES);

@@ -8,9 +8,11 @@ import { ArchiveError } from "../../base/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import type { Input, RecordFacts } from "../../pipeline/index.ts";
 import { type TakeOptions, takeFacts } from "../adding/take-facts.ts";
-import { archiveKey } from "../catalogue/capture-key.ts";
-import { Flag, has } from "../catalogue/capture-row.ts";
+import { archiveKey, markIn } from "../catalogue/capture-key.ts";
+import { type CaptureRow, Flag, has } from "../catalogue/capture-row.ts";
+import type { FoundCapture } from "../catalogue/catalogue-view.ts";
 import { ArchiveCore, type WriterOptions } from "../core/archive-core.ts";
+import { marksOf } from "../entering/own-row.ts";
 import type { SegmentEntry } from "../entering/segment-entry.ts";
 import { readJournal } from "../journal/journal.ts";
 import { loadForInputs } from "../segments/load-zstd.ts";
@@ -233,19 +235,23 @@ class Rebuild {
     }
   }
 
-  /** Whether a record of an adopted file has another payload than the old catalogue knows. */
+  /** Whether a record of an adopted file is not the one that the old catalogue knows there. */
   private isOther(number: number, facts: RecordFacts, file: string): boolean {
     const { uri, timeMs = 0, offset, inner = 0, capture } = facts;
     const { catalogue } = this.core.known ?? {};
-    if (catalogue === undefined || capture?.sha256 === undefined || capture.status === 304) return false;
-    const before = readable(() => catalogue.at(archiveKey(uri), timeMs))?.find(({ row }) => {
-      const { place } = row;
-      return place.segment === number && place.offset === offset && place.inner === inner;
-    })?.row;
-    // Of a segmented capture the record has a part.
-    if (before?.payload === undefined || has(before, Flag.segmented)) return false;
-    if (before.payload.sha256.toString("hex") === capture.sha256) return false;
-    this.tellDamage(number, facts, file, "its payload is not what it was when the file was adopted");
+    if (catalogue === undefined || capture === undefined || facts.damaged === "cut") return false;
+    const isEntered = (readable(() => catalogue.segment(number)?.end) ?? 0) > 0;
+    const found = isEntered ? readable(() => catalogue.at(archiveKey(uri), timeMs)) : undefined;
+    if (found === undefined) return false;
+    const before = found.find(
+      ({ row: { place } }) => place.segment === number && place.offset === offset && place.inner === inner,
+    );
+    // Another record may have taken its place, or was there before; one that was removed has none.
+    const isKnown = ({ key, row }: FoundCapture) => has(row, Flag.removed) || marksOf(facts).includes(markIn(key));
+    if (before === undefined ? found.some(isKnown) : isKnown(before) && !hasOtherPayload(before.row, facts))
+      return false;
+    this.changed.add(number);
+    this.tellDamage(number, facts, file, "not what was there when the file was adopted");
     return true;
   }
 
@@ -259,4 +265,11 @@ class Rebuild {
     if (isLast && end < size) saveTail(core.disk, core.paths.segments, number, end);
     core.catalogue.putSegment(number, isLast || end === size ? { end } : { end: size, closed: true });
   }
+}
+
+/** A 304 has none of its own, and of a segmented capture the record has a part. */
+function hasOtherPayload(row: CaptureRow, { capture }: RecordFacts): boolean {
+  const { sha256, status } = capture!;
+  if (sha256 === undefined || status === 304 || row.payload === undefined || has(row, Flag.segmented)) return false;
+  return row.payload.sha256.toString("hex") !== sha256;
 }

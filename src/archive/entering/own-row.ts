@@ -139,6 +139,11 @@ export function otherMarkOf({ id, capture }: RecordFacts): string {
   return recordMark(id, `another ${capture!.sha256 ?? ""}`);
 }
 
+/** All that it may have. */
+export function marksOf(facts: RecordFacts): readonly string[] {
+  return [markOf(facts), formedMarkOf(facts), otherMarkOf(facts)];
+}
+
 function knownBy({ uri, type, capture }: RecordFacts): string {
   const { claim, sha256, lies, head, truncated } = capture!;
   const own = sha256 === undefined ? undefined : `sha256:${sha256}`;

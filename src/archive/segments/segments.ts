@@ -16,6 +16,7 @@ import {
 import {
   type AsyncByteSource,
   type ByteSource,
+  broughtSource,
   type Compression,
   type HttpHead,
   laterRange,
@@ -199,6 +200,9 @@ const OPENING_SIZE = 1 << 13;
 /** And so do those of most HTTP messages, uncompressed. */
 const HTTP_SIZE = 1 << 12;
 
+/** Of a record that is brought at once. */
+const BROUGHT_MAX = 1 << 20;
+
 /** Where the record ends; anywhere, for one that shares its member with others. */
 function endOf({ offset, length }: RecordPlace): number {
   return length === 0 ? Number.POSITIVE_INFINITY : offset + length;
@@ -309,15 +313,19 @@ export class RecordShelf implements Disposable {
     return this.opener.open(this.opening, 0, count, blockSize);
   }
 
-  /** Where a record is read from without making others wait: its own bytes, or a file from a position on. */
-  later(place: RecordPlace): { readonly source: AsyncByteSource; readonly start: number } {
+  /**
+   * Where a record is read from without making others wait: its own bytes, or a file from a position on. Those of a record
+   * that is not large are in memory then, so that whoever reads them has its buffers for a moment only.
+   */
+  async later(place: RecordPlace): Promise<{ readonly source: AsyncByteSource; readonly start: number }> {
     const { source, compression } = this.segment(place.segment, endOf(place));
     const file = laterSource(source);
     // A record of others may reach into the next member.
     const isAlone = place.length > 0 && compression !== "zstd" && this.segmentOf(place.segment)?.adopted === undefined;
-    return isAlone
-      ? { source: laterRange(file, place.offset, place.length), start: 0 }
-      : { source: file, start: place.offset };
+    const start = isAlone ? 0 : place.offset;
+    const all = isAlone ? laterRange(file, place.offset, place.length) : file;
+    const isBrought = place.length > 0 && place.length <= BROUGHT_MAX;
+    return { source: isBrought ? await broughtSource(all, start, place.length) : all, start };
   }
 
   /** The bytes of a record and of those around it as they lie in the file. Pieces are valid until the next one. */

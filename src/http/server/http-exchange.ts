@@ -177,23 +177,27 @@ export class HttpExchange implements ServerRequest, UnderWay {
     });
   }
 
-  /** Absent where there is room for more; else resolves when there is. */
+  /** Absent where there is room for more; else resolves when there is. Bytes are in nobody's hands any more then. */
   private write(piece: Piece): Promise<void> | undefined {
     this.bytesOut += sizeOf(piece);
-    if (piece.length === 0 || this.response.write(piece)) {
-      this.waitForServer();
-      return undefined;
-    }
-    this.isWithServer = false;
-    return new Promise<void>((resolve) => {
-      const goOn = () => {
+    if (piece.length === 0) return undefined;
+    const isText = typeof piece === "string";
+    let goOn = () => {};
+    const gone = new Promise<void>((resolve) => {
+      goOn = () => {
         this.response.off("drain", goOn);
         this.waitForServer();
         resolve();
       };
-      this.onLeft = goOn;
-      this.response.on("drain", goOn);
     });
+    if (this.response.write(piece, isText ? undefined : goOn) && isText) {
+      this.waitForServer();
+      return undefined;
+    }
+    this.isWithServer = false;
+    this.onLeft = goOn;
+    if (isText) this.response.on("drain", goOn);
+    return gone;
   }
 
   /** From here on it is the client that is waited for. */

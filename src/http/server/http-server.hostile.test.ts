@@ -60,7 +60,7 @@ describe("requests", () => {
 
   it("with a body that does not come to its end, silently or byte by byte", async () => {
     const handler: Handler = async (request) => ({ status: 200, headers: TEXT, body: await request.body() });
-    await using fixture = await start(handler, { idleTimeoutMs: 300, requestTimeoutMs: 600, headerTimeoutMs: 500 });
+    await using fixture = await start(handler, { idleTimeoutMs: 1000, requestTimeoutMs: 2500, headerTimeoutMs: 2000 });
     const head = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n";
     expect(await sendRaw(fixture.url, `${head}half`)).toBe("");
     const socket = open(fixture.url, head);

@@ -181,14 +181,15 @@ export class HttpServer implements AsyncDisposable {
     if (exchange.isEnded) return;
     exchange.failure ??= error;
     if (exchange.isTooLate) return exchange.cut();
+    const { formatError = formatJsonError, token } = this.options;
     const told = toToldError(error);
-    const { formatError = formatJsonError } = this.options;
+    const isForbidden = told.code === "HT_FORBIDDEN";
+    // 401 asks for credentials; where none would help it is 403.
+    const status = isForbidden && token === undefined ? 403 : told.status;
     try {
-      const answer = formatError(told, exchange);
+      const answer = formatError({ ...told, status }, exchange);
       const headers = [...answer.headers];
-      if (told.code === "HT_FORBIDDEN" && this.options.token !== undefined) {
-        headers.push(["WWW-Authenticate", this.gate.challenge]);
-      }
+      if (status === 401) headers.push(["WWW-Authenticate", this.gate.challenge]);
       if (told.code === "HT_BUSY") headers.push(["Retry-After", "1"], ["Connection", "close"]);
       await exchange.send({ ...answer, headers }, this.common);
     } catch (cause) {

@@ -19,7 +19,10 @@ export interface ServerRequest {
   body(): Promise<Uint8Array>;
 }
 
-/** A stream comes in batches of a size that is worth a write; the server waits for the client between them. */
+/**
+ * A stream comes in batches of a size that is worth a write; the server waits for the client between them. Bytes that a
+ * stream has given may change when it is asked for the next.
+ */
 export type AnswerBody = string | Uint8Array | AsyncIterable<string | Uint8Array>;
 
 export interface ServerAnswer {

@@ -5,6 +5,8 @@ import { formatDigestValue, parseDigest } from "../../base/index.ts";
 import { timestampOf } from "./cdx-times.ts";
 
 export const REVISIT = "warc/revisit";
+/** What indexes write for a capture without a media type. */
+const UNKNOWN = "unk";
 
 /** What a revisit was led to. */
 export interface RowOriginal {
@@ -104,7 +106,11 @@ export const ORIGINAL_FIELDS: readonly string[] = Object.keys(ORIGINAL);
  */
 export function pywbFields(collection: string): Readonly<Record<string, FieldReader>> {
   const mime: FieldReader = (row) =>
-    row.original === undefined ? (row.isRevisitRecord ? REVISIT : row.capture.mime) : row.original.mime;
+    row.original === undefined
+      ? row.isRevisitRecord
+        ? REVISIT
+        : (row.capture.mime ?? UNKNOWN)
+      : (row.original.mime ?? UNKNOWN);
   const shared = { urlkey: urlKey, timestamp, url, mime, status, digest, redirect, length, offset, filename: file };
   const source: Readonly<Record<string, FieldReader>> = {
     source: ({ capture: { source } }) => (source === undefined ? undefined : baseName(source)),
@@ -123,7 +129,11 @@ export const PYWB_SOURCE_COLUMNS: readonly string[] = ["source", "source-coll", 
 /** The fields of the Wayback Machine: a row is what was captured, in whichever form that is stored. */
 export function waybackFields(): Readonly<Record<string, FieldReader>> {
   const mime: FieldReader = ({ capture, original }) =>
-    original === undefined ? (capture.type === "revisit" ? REVISIT : capture.mime) : original.mime;
+    original === undefined
+      ? capture.type === "revisit"
+        ? REVISIT
+        : (capture.mime ?? UNKNOWN)
+      : (original.mime ?? UNKNOWN);
   return {
     urlkey: urlKey,
     timestamp,

@@ -45,7 +45,7 @@ beforeAll(async () => {
     capture.key,
     new Date(capture.timeMs!).toISOString().replace(/\D/g, "").slice(0, 14),
     capture.url,
-    capture.type === "revisit" ? "warc/revisit" : (capture.mime ?? "-"),
+    capture.type === "revisit" ? "warc/revisit" : (capture.mime ?? "unk"),
     String(capture.status ?? "-"),
     (capture.sha1 ?? capture.claim ?? "-").replace("sha1:", ""),
     capture.length === 0 ? "-" : String(capture.length),

@@ -1,10 +1,12 @@
 /** The contract of pywb's dialect, line by line: parameters, fields, forms, filters, errors. */
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Handler } from "../../http/index.ts";
+import { captureBytes } from "../../testing/capture-text.ts";
 import { ask, base32Of, collectionOf, HOME_TIMES, ONE, smallCrawl } from "../../testing/cdx-collection.ts";
 import { AccessRules } from "../access/access-rules.ts";
 import type { Collection } from "../collection.ts";
 import { pywbCdx } from "./pywb-cdx.ts";
+import { waybackCdx } from "./wayback-cdx.ts";
 
 let collection: Collection;
 let cdx: Handler;
@@ -62,6 +64,21 @@ describe("fields and forms", () => {
       "text/html",
       "text/html",
     ]);
+  });
+
+  it("calls a media type that nobody named unk, as indexes do", async () => {
+    const nameless = await collectionOf([
+      captureBytes({ uri: "http://a.example/", date: "2014-01-01T00:00:00Z", payload: "x", mime: "" }),
+    ]);
+    expect(
+      (
+        await ask(
+          pywbCdx(nameless, () => ""),
+          "url=a.example&fl=mime&output=text",
+        )
+      ).text,
+    ).toBe("unk\n");
+    expect((await ask(waybackCdx(nameless), "url=a.example&fl=mimetype")).text).toBe("unk\n");
   });
 
   it("has the digest of the entity, whatever the header said", async () => {

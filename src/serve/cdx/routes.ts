@@ -10,8 +10,13 @@ import { pywbCdx } from "./pywb-cdx.ts";
 import { waybackAvailable } from "./wayback-available.ts";
 import { waybackCdx, waybackTimemap } from "./wayback-cdx.ts";
 
-function mementoUrlOf({ origin, collection }: Asked): MementoUrl {
-  return (_request, timestamp, url) => `${origin}/${collection.name}/${mementoPath(timestamp)}${headerUrl(url)}`;
+function mementoUrlOf({ base }: Asked): MementoUrl {
+  return (_request, timestamp, url) => `${base}${mementoPath(timestamp)}${headerUrl(url)}`;
+}
+
+/** What the Wayback Machine names: the page, under a name that every archive has. */
+function pageUrlOf({ origin }: Asked): MementoUrl {
+  return (_request, timestamp, url) => `${origin}/web/${timestamp}/${headerUrl(url)}`;
 }
 
 function answeredBy(make: (asked: Asked) => Handler): Route["answer"] {
@@ -34,7 +39,7 @@ export const CDX_SERVER_ROUTES: readonly Route[] = [
     pattern: "/wayback/available",
     match: /^wayback\/available(?:\?.*)?$/s,
     isOfServer: true,
-    answer: answeredBy((asked) => waybackAvailable(asked.collection, mementoUrlOf(asked))),
+    answer: answeredBy((asked) => waybackAvailable(asked.collection, pageUrlOf(asked))),
   },
   {
     pattern: "/api/records/<digest>",

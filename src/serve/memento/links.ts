@@ -13,8 +13,8 @@ export class MementoLinks {
   readonly original: string;
   private readonly base: string;
 
-  constructor({ origin, collection }: Asked, url: string) {
-    this.base = `${origin}/${collection.name}/`;
+  constructor({ base }: Asked, url: string) {
+    this.base = base;
     this.original = headerUrl(url);
   }
 

@@ -77,6 +77,30 @@ describe("a memento", () => {
   });
 });
 
+it("links stay with the name that the collection was asked by", async () => {
+  await using archive = await serveRecords([
+    ...THREE,
+    redirect("http://a.example/old", "2015-01-01T00:00:00Z", "http://a.example/"),
+  ]);
+  const targets = [
+    `2015id_/${URI}`,
+    "2015id_/http://a.example/old",
+    URI,
+    `2015/${URI}`,
+    `timemap/link/${URI}`,
+    `*/${URI}`,
+    `cdx?url=${URI}&output=link`,
+  ];
+  for (const target of targets) {
+    const { text, headers } = await archive.ask(`/web/${target}`);
+    const { link = "", location = "", "content-location": own = "" } = headers;
+    const told = [text, link, location, own].join("\n").match(/http:\/\/archive\.test\/\w+\//g);
+    expect([target, [...new Set(told)]]).toEqual([target, ["http://archive.test/web/"]]);
+  }
+  const { text } = await archive.ask(`/wayback/available?url=${URI}&timestamp=2015`);
+  expect(text).toContain(`"url":"http://archive.test/web/20150101000000/${URI}"`);
+});
+
 describe("a time", () => {
   const text = async (archive: ServedArchive, time: string) => (await archive.ask(`/coll/${time}id_/${URI}`)).text;
 
@@ -154,6 +178,19 @@ describe("a captured redirect", () => {
     expect(await follow(archive, "/coll/20140101000000id_/https://www.a.example/")).toMatchObject({ text: "page" });
     expect((await archive.ask("/coll/20140101000000ir_/http://a.example/")).text).toBe("page");
     expect(await follow(archive, "/coll/http://a.example/")).toMatchObject({ status: 200, text: "page" });
+  });
+
+  it("to another spelling of its URL in the same second is reached by its own, and leads nowhere", async () => {
+    const [from, to] = ["http://a.example/dir", "http://a.example/dir/"];
+    await using archive = await serveRecords([
+      redirect(from, "2014-01-01T00:00:00Z", to),
+      visit("2014-01-01T00:00:00Z", "page", to),
+    ]);
+    const reply = await archive.ask(`/coll/20140101000000id_/${from}`);
+    expect([reply.status, reply.headers["location"]]).toEqual([302, undefined]);
+    expect(await archive.ask(`/coll/20140101000000id_/${to}`)).toMatchObject({ status: 200, text: "page" });
+    expect(await archive.ask(`/coll/2014id_/${from}`)).toMatchObject({ status: 200, text: "page" });
+    expect(await archive.ask(`/coll/20140101000000ir_/${from}`)).toMatchObject({ status: 200, text: "page" });
   });
 
   it("never leads round in a circle", async () => {

@@ -45,8 +45,7 @@ export async function framedAnswer(asked: Asked): Promise<ServerAnswer> {
 
 /** The raw one; for people in a browser our page around it. */
 async function mementoUrl(asked: Asked, memento: AskedMemento, { capture }: Picked): Promise<string> {
-  const { collection, origin } = asked;
-  const base = `${origin}/${collection.name}/`;
+  const { collection, base } = asked;
   const form = isNavigation(asked) ? "" : undefined;
   // What was valid then stays so: the time that was asked for is kept.
   if (memento.sense === "valid") return `${base}as-of/${mementoPath(memento.time.text, form)}${headerUrl(memento.url)}`;

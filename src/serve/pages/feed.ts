@@ -83,8 +83,7 @@ async function latestChanges(
   return latest;
 }
 
-function formatFeed({ origin, collection, request }: Asked, of: string, entries: readonly FeedEntry[]): Markup {
-  const base = `${origin}/${collection.name}/`;
+function formatFeed({ base, collection, request }: Asked, of: string, entries: readonly FeedEntry[]): Markup {
   const self = `${base}feed?${request.target.slice(request.target.indexOf("?") + 1)}`;
   const updated = formatIso(entries[0]?.timeMs ?? 0);
   return html`<?xml version="1.0" encoding="utf-8"?>

@@ -32,7 +32,7 @@ export async function serverHome(asked: Asked): Promise<ServerAnswer> {
   const url = (name: string) => `${asked.origin}/${name}/`;
   return pageAnswer(asked, {
     title: "Collections",
-    search: "none",
+    search: false,
     json: () => ({
       collections: all.map(({ collection: { name }, counts }) => ({ name, url: url(name), ...counts })),
     }),
@@ -52,7 +52,7 @@ export async function serverHome(asked: Asked): Promise<ServerAnswer> {
 
 /** `/<coll>/`; with `q` in its query, the search. */
 export async function collectionHome(asked: Asked): Promise<ServerAnswer> {
-  const { collection, request, origin } = asked;
+  const { collection, request, base } = asked;
   const start = request.target.indexOf("?");
   const query = new URLSearchParams(start < 0 ? "" : request.target.slice(start + 1));
   const typed = query.get("q")?.trim() ?? "";
@@ -61,8 +61,8 @@ export async function collectionHome(asked: Asked): Promise<ServerAnswer> {
   return pageAnswer(asked, {
     title: collection.name,
     place: "home",
-    search: "none",
-    json: () => homeJson(`${origin}/${collection.name}/`, collection, summary),
+    search: false,
+    json: () => homeJson(base, collection, summary),
     body: (links) => formatHome(links, collection, summary),
   });
 }

@@ -182,7 +182,6 @@ describe("a URL with 10,000 captures", () => {
     }
     times.sort((one, other) => one - other);
     // Time of the processor: other tests run beside this one.
-    console.log(`timeline of ${COUNT} captures: ${times[3]!.toFixed(1)} ms, ${size} bytes`);
     expect(times[3]).toBeLessThan(150);
     expect(size).toBeLessThan(1_000_000);
     const seen = new Set<string>();

@@ -90,9 +90,9 @@ ${serveFiles && !collection.hasRules ? html`<li><a href="${record}" download>Rec
 </ul>${citationIn(asked, shown)}</div></details>`;
 }
 
-function citationIn({ origin, collection }: Asked, { capture, stamp }: Shown): Markup | undefined {
+function citationIn({ base, collection }: Asked, { capture, stamp }: Shown): Markup | undefined {
   const { url, timeMs, sha256 } = capture;
   if (timeMs === undefined || sha256 === undefined) return undefined;
-  const memento = `${origin}/${collection.name}/${stamp}/${headerUrl(url)}`;
+  const memento = `${base}${stamp}/${headerUrl(url)}`;
   return formatCitation("cite", { url, timeMs, sha256, memento, collection: collection.name });
 }

@@ -1,6 +1,7 @@
 /** The pages for people. */
 import type { Route } from "../route.ts";
 import { apiPage } from "./api-page.ts";
+import { ARCHIVE_PAGE_ROUTES } from "./archive-routes.ts";
 import { ASSET_ROUTE } from "./assets.ts";
 import { capturesAnswer } from "./captures.ts";
 import { feedAnswer } from "./feed.ts";
@@ -22,5 +23,6 @@ export const PAGE_ROUTES: readonly Route[] = [
   pageRoute({ pattern: "/<coll>/timeline", match: /^timeline\?/s, answer: timelineByQuery }),
   pageRoute({ pattern: "/<coll>/captures", match: /^captures\?/s, answer: capturesAnswer }),
   pageRoute({ pattern: "/<coll>/feed", match: /^feed\?/s, answer: feedAnswer }),
+  ...ARCHIVE_PAGE_ROUTES,
   ...REPLAY_ROUTES,
 ];

@@ -44,7 +44,7 @@ export async function searchPage(asked: Asked, typed: string, query: URLSearchPa
   return pageAnswer(asked, {
     title: `Search: ${typed}`,
     place: "home",
-    search: "none",
+    search: false,
     json: () => ({
       query: typed,
       begins: begun,

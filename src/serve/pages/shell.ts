@@ -15,6 +15,8 @@ import { formatSearchBox } from "./search-box.ts";
 /** What the bar on top leads to, in its order. Pages that are not here are reached from others. */
 const PLACES = {
   home: { name: "Overview", path: ({ base }: PageLinks) => base },
+  duplication: { name: "Duplication", path: ({ base }: PageLinks) => `${base}duplication` },
+  crawls: { name: "Crawls", path: ({ base }: PageLinks) => `${base}crawls` },
   api: { name: "API", path: ({ root }: PageLinks) => `${root}/api/` },
 } as const;
 
@@ -34,8 +36,8 @@ export interface Page {
   readonly place?: Place | undefined;
   readonly status?: number | undefined;
   readonly headers?: Headers | undefined;
-  /** What the box in the bar holds, such as the URL of the page. `none`: the page has a box of its own. */
-  readonly search?: string | "none" | undefined;
+  /** What the box in the bar holds, such as the URL of the page; false where the page has a box of its own. */
+  readonly search?: string | false | undefined;
   /** Links of the head, such as those to feeds. */
   readonly head?: Markup | undefined;
   /** `frame`: the page fills the window and has a bar of its own. */
@@ -121,7 +123,7 @@ function frameOf(asked: Asked, page: Page, links: PageLinks): { before: Markup; 
   const top = html`<header class="top"><div>
 <a class="brand" href="${root}/">${MARK}<span>Holotype</span></a>
 <nav aria-label="Main"><ul>${navigation(links, page.place, collections.size > 1 ? collection.name : undefined)}</ul></nav>
-${page.search === "none" ? undefined : formatSearchBox({ action: base, value: page.search ?? "" })}
+${page.search === false ? undefined : formatSearchBox({ action: base, value: page.search ?? "" })}
 </div></header>
 `;
   const before = html`<!doctype html>

@@ -172,12 +172,12 @@ function formatVersions(asked: Asked, links: PageLinks, history: UrlHistory, tim
 ${formatPager(links, history, timeline, shown.length)}`;
 }
 
-function formatRow({ origin, collection }: Asked, links: PageLinks, history: UrlHistory, row: NamedLifespan): Markup {
+function formatRow({ base, collection }: Asked, links: PageLinks, history: UrlHistory, row: NamedLifespan): Markup {
   const { number, letter, isReturn, lifespan } = row;
   const stamp = history.stampOf(row);
   const { url, birth, lastSeen, end, captures, status, mime, payloadSize, sha256 } = lifespan;
   const before = history.all[number - 2];
-  const memento = `${origin}/${collection.name}/${stamp}/${headerUrl(url)}`;
+  const memento = `${base}${stamp}/${headerUrl(url)}`;
   return html`<tr id="l${number}"><th scope="row">${letter}${isReturn ? html` <span class="tag returned">returned</span>` : undefined}</th>
 <td data-name="First seen">${timeOf(birth)}</td><td data-name="Last seen">${timeOf(lastSeen)}</td><td data-name="Observed for">${lastSeen === birth ? html`<span class="none">one capture</span>` : formatDuration(lastSeen - birth)}</td><td data-name="Until">${end === undefined ? html`<span class="none">nothing else seen</span>` : timeOf(end)}</td><td class="number" data-name="Captures">${formatNumber(captures)}</td>
 <td data-name="Answer"><span>${status === undefined ? undefined : html`<span class="tag${status >= 400 ? " failed" : ""}">${status}</span> `}<span class="fine">${foreign(mime, 60)}, ${size(payloadSize)}</span></span></td>

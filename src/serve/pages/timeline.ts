@@ -57,10 +57,10 @@ function prefixAnswer(asked: Asked, url: string, from: string | undefined, to: s
   const vary = [["Vary", "Accept"]] as const;
   if (/\btext\/html\b/i.test(asked.request.headers.accept ?? ""))
     return redirectAnswer(links.query("", { q: url }), vary);
-  const { origin, collection } = asked;
+  const { base } = asked;
   const span = `${from === undefined ? "" : `&from=${from}`}${to === undefined ? "" : `&to=${to}`}`;
   const query = `url=${encodeURIComponent(url)}&matchType=prefix${span}`;
-  return redirectAnswer(headerUrl(`${origin}/${collection.name}/cdx?${query}`), vary);
+  return redirectAnswer(headerUrl(`${base}cdx?${query}`), vary);
 }
 
 /** HT_USAGE where a time is none. */
@@ -86,12 +86,7 @@ async function answer(asked: Asked, timeline: AskedTimeline, isCsv = false): Pro
     title: url,
     search: url,
     // As with `/<coll>/<url>`, clients of Memento find their way from here.
-    headers: [
-      [
-        "Link",
-        `<${asked.origin}/${asked.collection.name}/timemap/link/${headerUrl(url)}>; rel="timemap"; type="application/link-format"`,
-      ],
-    ],
+    headers: [["Link", `<${asked.base}timemap/link/${headerUrl(url)}>; rel="timemap"; type="application/link-format"`]],
     head: html`<link rel="alternate" type="application/atom+xml" title="Changes" href="${feed}">
 `,
     json: () => timelineJson(history, timeline.page),

@@ -49,8 +49,11 @@ export function demandedPolicy({ origin, name }: FramePlace): string {
   ].join("; ");
 }
 
-/** Of the static view: nothing runs, nothing is sent; a person may follow a link. */
-export function staticPolicy({ origin, pages, name }: FramePlace): string {
+/**
+ * Of the static view: nothing runs, nothing is sent; a person may follow a link. `scriptHash` is that of our own script,
+ * where there is one.
+ */
+export function staticPolicy({ origin, pages, name }: FramePlace, scriptHash?: string): string {
   const own = `${origin}/${name}/`;
   return [
     "default-src 'none'",
@@ -62,7 +65,8 @@ export function staticPolicy({ origin, pages, name }: FramePlace): string {
     "form-action 'none'",
     "base-uri 'none'",
     `frame-ancestors ${origin} ${pagesOrigin(pages)}`,
-    "sandbox allow-top-navigation-by-user-activation",
+    `sandbox allow-top-navigation-by-user-activation${scriptHash === undefined ? "" : " allow-scripts"}`,
+    ...(scriptHash === undefined ? [] : [`script-src ${scriptHash}`]),
   ].join("; ");
 }
 

@@ -1,5 +1,4 @@
 /** What the pages know of replay: where it is, what collections are called there, and whether its worker is installed. */
-import type { Random } from "../../base/index.ts";
 import { type OriginSettings, Origins } from "./origins.ts";
 import { ReplayNames } from "./replay-names.ts";
 
@@ -9,9 +8,10 @@ export class ReplayAccess {
   /** Whether archived scripts can run; otherwise there is the static view. */
   readonly hasWorker: boolean;
 
-  constructor(settings: OriginSettings & { readonly hasWorker: boolean }, random: Random) {
+  /** `secret` is of this run of the server, and known to nobody else. */
+  constructor(settings: OriginSettings & { readonly hasWorker: boolean }, secret: Uint8Array) {
     this.origins = new Origins(settings);
-    this.names = new ReplayNames(random);
+    this.names = new ReplayNames(secret);
     this.hasWorker = settings.hasWorker;
   }
 }

@@ -3,11 +3,9 @@
  * The tag is a secret of this run of the server. There are no cookies there, and other sites cannot guess an address.
  */
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { Random } from "../../base/index.ts";
 import type { Collection } from "../collection.ts";
 
 const TAG_LENGTH = 24;
-const SECRET_SIZE = 32;
 const NAME = /^([\w-]+)(\.as-of)?\.([0-9a-f]+)$/;
 
 export interface NamedCollection {
@@ -18,8 +16,8 @@ export interface NamedCollection {
 export class ReplayNames {
   private readonly secret: Uint8Array;
 
-  constructor(random: Random) {
-    this.secret = random.bytes(SECRET_SIZE);
+  constructor(secret: Uint8Array) {
+    this.secret = secret;
   }
 
   private tagOf(collection: string): string {

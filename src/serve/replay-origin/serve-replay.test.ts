@@ -25,7 +25,7 @@ const RECORDS = [
 const WORKER = { script: Buffer.from("worker"), version: "2.27.1", licence: "the licence" };
 
 async function open(hasWorker = true) {
-  const access = new ReplayAccess({ hasWorker }, systemRandom);
+  const access = new ReplayAccess({ hasWorker }, systemRandom.bytes(32));
   access.origins.pagesPort = 8080;
   access.origins.replayPort = 8081;
   const archive = await serveRecords(RECORDS, { replay: access, serveFiles: true });

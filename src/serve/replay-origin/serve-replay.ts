@@ -10,7 +10,7 @@ import type { Collection } from "../collection.ts";
 import { originOf } from "../origin.ts";
 import { missingAnswer } from "../replay/missing.ts";
 import { workerAnswer } from "../replay/worker.ts";
-import { staticAnswer } from "../static/static-answer.ts";
+import { type StaticForm, staticAnswer } from "../static/static-answer.ts";
 import { bootAnswer } from "./boot-page.ts";
 import { type FramePlace, REPLAY_HEADERS, WORKER_POLICY } from "./policies.ts";
 import type { ReplayAccess } from "./replay-access.ts";
@@ -25,7 +25,7 @@ export interface ReplayOptions {
   readonly scripts: ReadonlyMap<string, string>;
 }
 
-const CONTENT = /^\/(?<name>[^/?]+)\/(?<ts>\d*)(?<form>ir|st|sf)_\/(?<url>.+)$/s;
+const CONTENT = /^\/(?<name>[^/?]+)\/(?<ts>\d*)(?<form>ir|st|sf|sy)_\/(?<url>.+)$/s;
 const FRAME = /^\/(?:boot|w\/r)\/(?<name>[^/?]+)\/(?<ts>\d*)(?:[a-z]+_)?\/(?<url>.+)$/s;
 const SCRIPT = /^(?:\/w)?\/static\/(?<name>replay-[a-z]+\.js)$/;
 /** What may ask for content in a form: the worker's own requests have no destination. */
@@ -33,7 +33,9 @@ const DESTINATIONS: Readonly<Record<string, RegExp>> = {
   ir: /^empty$/,
   st: /^(?:document|iframe|frame|image|style|font|audio|video|track|empty)$/,
   sf: /^(?:iframe|frame)$/,
+  sy: /^iframe$/,
 };
+const STATIC_FORMS: Readonly<Record<string, StaticForm>> = { st: "view", sf: "inner", sy: "scrolled" };
 const SCRIPT_HEADERS: Headers = [["Cache-Control", "no-cache"]];
 
 export function serveReplay(collections: readonly Collection[], options: ReplayOptions): Handler {
@@ -138,7 +140,7 @@ class ReplayServer {
     const found = { ts, url, asOf: isPinned ? "as-of/" : undefined };
     const asked = { request, collection, found };
     try {
-      return form === "ir" ? await workerAnswer(asked) : await staticAnswer(asked, place, form === "sf");
+      return form === "ir" ? await workerAnswer(asked) : await staticAnswer(asked, place, STATIC_FORMS[form]!);
     } catch (error) {
       return missingAnswer(asked, error);
     }

@@ -36,11 +36,14 @@ export async function choose(
   accepts: (capture: Capture) => boolean = () => true,
 ): Promise<Chosen | undefined> {
   if (sense !== "nearest") {
-    const timeMs = time.exact?.toMs ?? time.ms;
-    const valid = (await collection.at(url, timeMs))?.capture;
+    const toMs = time.exact?.toMs ?? time.ms;
+    // Answers to other methods have no lifespans: the last one counts.
+    const isOtherMethod = (each: Capture) => each.class === "other-method" && each.url !== url;
     const isAfter = (each: Capture) => isVisit(each) && accepts(each);
     const capture =
-      valid ?? (sense === "pinned" ? await firstOf(collection, { url, fromMs: timeMs + 1 }, isAfter) : undefined);
+      (await collection.at(url, toMs))?.capture ??
+      (await firstOf(collection, { url, order: "backwards", toMs }, isOtherMethod)) ??
+      (sense === "pinned" ? await firstOf(collection, { url, fromMs: toMs + 1 }, isAfter) : undefined);
     if (capture === undefined || !accepts(capture)) return undefined;
     return { capture, isExact: isOf(capture, time) };
   }
@@ -74,11 +77,11 @@ async function chooseExact(
   return best;
 }
 
-/** A redirect to its own key is meant only by its very URL. */
+/** Its very URL comes first, also where another spelling has a better capture: that is how each of them is reached. */
 function exactRank(capture: Capture, url: string): number {
   const isSame = capture.url === url;
-  if (isVisit(capture)) return isSame ? 4 : 3;
-  return isSame ? 2 : capture.class === "redirect-to-self" ? 0 : 1;
+  if (isVisit(capture)) return isSame ? 4 : 2;
+  return isSame ? 3 : capture.class === "redirect-to-self" ? 0 : 1;
 }
 
 /** The first capture of a query that is as it is wanted. */

@@ -46,7 +46,7 @@ export class FoundPayload {
   /** Its first bytes, a few thousand of them. */
   async start(): Promise<Uint8Array> {
     if (this.bytes !== undefined) return this.bytes;
-    for await (const chunk of this.opened.payload({ from: 0, to: START_SIZE })) return chunk;
+    for await (const chunk of this.opened.payload({ from: 0, to: START_SIZE })) return Buffer.from(chunk);
     return new Uint8Array(0);
   }
 
@@ -87,6 +87,6 @@ export class FoundPayload {
 
 async function gathered(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
-  for await (const chunk of chunks) parts.push(chunk);
+  for await (const chunk of chunks) parts.push(Buffer.from(chunk));
   return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
 }

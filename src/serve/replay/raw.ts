@@ -50,8 +50,8 @@ export async function rawAnswer(asked: Asked): Promise<ServerAnswer> {
 }
 
 /** To the archived target, at the time that was asked for. */
-function locationOf({ origin, collection }: Asked, { prefix, time }: AskedMemento, target: string): Headers {
-  return [["Location", `${origin}/${collection.name}/${prefix}${time.text}id_/${headerUrl(target)}`]];
+function locationOf({ base }: Asked, { prefix, time }: AskedMemento, target: string): Headers {
+  return [["Location", `${base}${prefix}${time.text}id_/${headerUrl(target)}`]];
 }
 
 /** By what was captured and with which header; absent where the payload is not known. */

@@ -14,14 +14,14 @@ import { ArchivedHead } from "./archived-head.ts";
 import { contentRange, parseRange } from "./byte-range.ts";
 import { codingsOf } from "./coded.ts";
 import { FoundPayload } from "./found-payload.ts";
-import { type AskedMemento, askedMemento, notesOf, pickMemento } from "./memento-answer.ts";
+import { type AskedMemento, askedMemento, notesOf, pickAlike } from "./memento-answer.ts";
 import { ARCHIVED_SAFETY } from "./raw.ts";
 import { targetOf } from "./redirects.ts";
 
 export async function workerAnswer(asked: AskedContent): Promise<ServerAnswer> {
   const { collection, request } = asked;
   const memento = askedMemento(asked);
-  const { capture, target } = await pickMemento(collection, shownMemento(memento));
+  const { capture, target } = await pickAlike(collection, shownMemento(memento));
   const opened = await collection.open(capture);
   try {
     const head = new ArchivedHead(opened, capture);

@@ -21,6 +21,7 @@ import { decoderFor } from "./charset.ts";
 import { rewriteCss } from "./css.ts";
 import { HtmlRewriter } from "./html.ts";
 import type { References } from "./references.ts";
+import { SCROLL_SCRIPT, SCROLL_SCRIPT_HASH } from "./scroll-script.ts";
 
 /** A style sheet that is longer is cut off. */
 const CSS_SIZE_MAX = 1 << 23;
@@ -29,11 +30,17 @@ const CSS = /^\s*text\/css\b/i;
 /** What a browser would run, or open as a page of its own making. */
 const ACTIVE = /script|xml|pdf|x-shockwave/i;
 
-export async function staticAnswer(asked: AskedContent, place: FramePlace, isInner: boolean): Promise<ServerAnswer> {
+/** A page by itself; in a frame of another archived page; or beside another version, and scrolled with it. */
+export type StaticForm = "view" | "inner" | "scrolled";
+const FORMS: Readonly<Record<StaticForm, string>> = { view: "st_", inner: "sf_", scrolled: "sy_" };
+
+export async function staticAnswer(asked: AskedContent, place: FramePlace, kind: StaticForm): Promise<ServerAnswer> {
   const { collection, request } = asked;
+  const isInner = kind === "inner";
+  const isScrolled = kind === "scrolled";
   const memento = askedMemento(asked);
   const { capture, target } = await pickMemento(collection, shownMemento(memento));
-  const form = isInner ? "sf_" : "st_";
+  const form = FORMS[kind];
   if (target !== undefined)
     return redirectAnswer(`${place.origin}/${place.name}/${memento.time.text}${form}/${headerUrl(target)}`);
   const opened = await collection.open(capture);
@@ -43,7 +50,7 @@ export async function staticAnswer(asked: AskedContent, place: FramePlace, isInn
     const type = head.contentType ?? "application/octet-stream";
     const headers: Headers = [
       ...SHORT_CACHING,
-      ["Content-Security-Policy", staticPolicy(place)],
+      ["Content-Security-Policy", staticPolicy(place, isScrolled ? SCROLL_SCRIPT_HASH : undefined)],
       // A link is followed to our pages, which counts as a connection, too.
       ["Connection-Allowlist", `(response-origin "${new URL(place.pages).origin}")`],
       ["X-Content-Type-Options", "nosniff"],
@@ -62,12 +69,20 @@ export async function staticAnswer(asked: AskedContent, place: FramePlace, isInn
     }
     const references = new StaticReferences(asked, place, memento, isInner);
     const body = bodyOf(await decoded(head, payload), type, capture.url, references, isInner);
-    return { status, headers: all, body };
+    return { status, headers: all, body: isScrolled && HTML.test(type) ? withScript(body) : body };
   } catch (error) {
     await opened[Symbol.asyncDispose]();
     throw error;
   }
 }
+
+/** Behind all that was archived. */
+async function* withScript(body: AnswerBody): AsyncGenerator<string | Uint8Array> {
+  yield* pieces(body);
+  yield `${SCRIPT_START}${SCROLL_SCRIPT}${SCRIPT_END}`;
+}
+
+const [SCRIPT_START, SCRIPT_END] = ["<script>", "<" + "/script>"];
 
 async function decoded(head: ArchivedHead, payload: FoundPayload): Promise<AnswerBody> {
   const encoding = head.value("content-encoding");
