@@ -1,8 +1,8 @@
 /** `/<coll>/capture?url=…&time=…`: all that is known of one capture: header, digests, and where its record lies. */
 
-import { captureJson } from "../../archive/index.ts";
 import type { ServerAnswer } from "../../http/index.ts";
 import { foreign, formatBytes, html, type Markup, timeOf } from "../../markup/index.ts";
+import { captureRow, fileName } from "../api/rows.ts";
 import { ArchivedHead } from "../replay/archived-head.ts";
 import { notesOf, pickMemento } from "../replay/memento-answer.ts";
 import type { Asked } from "../route.ts";
@@ -33,14 +33,14 @@ export async function captureInfoPage(asked: Asked): Promise<ServerAnswer> {
     ["Size", capture.size === undefined ? undefined : formatBytes(capture.size)],
     ["SHA-256", capture.sha256 === undefined ? undefined : html`<code>${capture.sha256}</code>`],
     ["SHA-1", capture.sha1 === undefined ? undefined : html`<code>${capture.sha1}</code>`],
-    ["Came with", capture.source === undefined ? undefined : foreign(capture.source)],
-    ["Lies in", collection.hasRules ? undefined : html`${foreign(capture.file)}, at byte ${capture.offset}`],
+    ["Came with", capture.source === undefined ? undefined : foreign(fileName(capture.source))],
+    ["Lies in", collection.hasRules ? undefined : html`${foreign(fileName(capture.file))}, at byte ${capture.offset}`],
     ["Notes", notes.length === 0 ? undefined : notes.join("; ")],
   ];
   return pageAnswer(asked, {
     title: `Capture of ${capture.url}`,
     search: capture.url,
-    json: () => ({ ...captureJson(capture), http: { status, headers: fields } }),
+    json: () => ({ ...captureRow(capture), http: { status, headers: fields } }),
     body: (
       links,
     ) => html`<div class="head"><p class="crumb"><a href="${links.timeline(capture.url)}">All versions</a></p>

@@ -54,7 +54,7 @@ function stage(links: PageLinks, shown: Shown, view: View, frame: Frame | undefi
   const { mime = "application/octet-stream", size } = shown.capture;
   if (frame === undefined || !FRAMED.test(mime)) {
     const bytes = size === undefined ? "" : `, ${formatBytes(size)}`;
-    return html`<div class="stage plain"><h1>${foreign(shown.url)}</h1><p>This capture is not shown inside a page: <code>${foreign(mime)}</code>${bytes}.</p><p><a class="button primary" href="${links.raw(shown.stamp, shown.capture.url)}">Open it as it was captured</a></p></div>`;
+    return html`<div class="stage plain"><h1>${foreign(shown.url)}</h1><p>This capture is not shown inside a page: <code>${foreign(mime)}</code>${bytes}.</p><p><a class="button primary" href="${links.raw(shown.stamp, shown.capture.url)}" download>Download it as it was captured</a></p></div>`;
   }
   const data = new Markup(
     ` data-replay="${new URL(frame.src).origin}" data-view="${view}" data-url="${escapeHtml(shown.url)}" data-time="${shown.time.text}"${shown.isPinned ? ' data-as-of="1"' : ""}`,

@@ -23,8 +23,8 @@ const RECORDS = [
 ];
 const WORKER = { script: Buffer.from("worker"), version: "2.27.1", licence: "the licence" };
 
-async function open() {
-  const access = new ReplayAccess({ hasWorker: true }, Buffer.alloc(32, 7));
+async function open(hasWorker = true) {
+  const access = new ReplayAccess({ hasWorker }, Buffer.alloc(32, 7));
   access.origins.pagesPort = 8080;
   access.origins.replayPort = 8081;
   const archive = await serveRecords(RECORDS, { replay: access, serveFiles: true });
@@ -112,6 +112,16 @@ describe("a page", () => {
       headers: { location: `http://localhost:8080/coll/20140101000000id_/${URI}` },
     });
     expect(memento.headers["vary"]).toContain("Sec-Fetch-Dest");
+  });
+
+  it("is shown without its scripts where the worker is not installed", async () => {
+    const { archive, page, name } = await open(false);
+    await using _closing = archive;
+    const { status, text } = await page(`/coll/2014/${URI}`, { "sec-fetch-dest": "document", accept: "text/html" });
+    expect(status).toBe(200);
+    expect(text).toContain(`src="http://127.0.0.1:8081/${name}/20140101000000st_/${URI}"`);
+    expect(text).toContain("the replay worker is not installed here");
+    expect(text).not.toContain("allow-scripts");
   });
 
   it("is to be had with its parts as WACZ", async () => {
