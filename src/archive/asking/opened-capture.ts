@@ -92,9 +92,14 @@ export class OpenedCapture implements AsyncDisposable {
 
   /**
    * The payload as it was sent, or a part of it. It is compared with its digest: a small one before anything is given out, a
-   * large one as it goes, and the stream fails (HT_CORRUPT) where it is another. A chunk is valid until the next is asked for.
+   * large one as it goes, and the stream fails (HT_CORRUPT) where it is another. Chunks are the caller's.
    */
   async *payload(range?: ByteRange): AsyncGenerator<Uint8Array> {
+    for await (const chunk of this.passing(range)) yield Buffer.from(chunk);
+  }
+
+  /** The same, but a chunk is valid only until the next is asked for: for who is done with each before that. */
+  async *passing(range?: ByteRange): AsyncGenerator<Uint8Array> {
     const { row } = this.found;
     const { payload } = row;
     if (payload?.size === 0 && !isHolder(row)) return;
@@ -108,10 +113,11 @@ export class OpenedCapture implements AsyncDisposable {
     } else yield* cut(proven, range);
   }
 
-  /** What can be read of a payload that is damaged, unproven, up to where it breaks off. Chunks as above. */
+  /** What can be read of a payload that is damaged, unproven, up to where it breaks off. Chunks are the caller's. */
   async *remains(): AsyncGenerator<Uint8Array> {
     try {
-      yield* this.chunksAt(this.snapshot.reader.payloadPlace(this.found));
+      const chunks = this.chunksAt(this.snapshot.reader.payloadPlace(this.found));
+      for await (const chunk of chunks) yield Buffer.from(chunk);
     } catch (error) {
       if (!(error instanceof ArchiveError) || error.code === "HT_NOT_FOUND") throw error;
     }

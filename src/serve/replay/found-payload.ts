@@ -21,7 +21,7 @@ export class FoundPayload {
     if (size === undefined || size > OpenedCapture.provenFirstMax)
       return new FoundPayload(opened, signal, size, undefined, undefined);
     try {
-      return new FoundPayload(opened, signal, size, await gathered(opened.payload()), undefined);
+      return new FoundPayload(opened, signal, size, await gathered(opened.passing()), undefined);
     } catch (error) {
       if (!(error instanceof ArchiveError) || error.code === "HT_NOT_FOUND") throw error;
       const damage = "damaged in the archive; this is what can be read of it";
@@ -46,17 +46,29 @@ export class FoundPayload {
   /** Its first bytes, a few thousand of them. */
   async start(): Promise<Uint8Array> {
     if (this.bytes !== undefined) return this.bytes;
-    for await (const chunk of this.opened.payload({ from: 0, to: START_SIZE })) return Buffer.from(chunk);
+    for await (const chunk of this.opened.passing({ from: 0, to: START_SIZE })) return Buffer.from(chunk);
     return new Uint8Array(0);
   }
 
   /** All of it or a part. The capture is closed with the end of the stream. */
-  async body(range?: ByteRange): Promise<Uint8Array | AsyncGenerator<Uint8Array>> {
+  body(range?: ByteRange): Promise<Uint8Array | AsyncGenerator<Uint8Array>> {
+    return this.opening(range, (part) => this.opened.payload(part));
+  }
+
+  /** The same for a server that writes each chunk before it asks for the next: a chunk is valid only until then. */
+  passingBody(range?: ByteRange): Promise<Uint8Array | AsyncGenerator<Uint8Array>> {
+    return this.opening(range, (part) => this.opened.passing(part));
+  }
+
+  private async opening(
+    range: ByteRange | undefined,
+    open: (range: ByteRange | undefined) => AsyncGenerator<Uint8Array>,
+  ): Promise<Uint8Array | AsyncGenerator<Uint8Array>> {
     if (this.bytes !== undefined) {
       await this.close();
       return range === undefined ? this.bytes : this.bytes.subarray(range.from, range.to);
     }
-    const chunks = this.opened.payload(range);
+    const chunks = open(range);
     // Begun, so that it can be ended: a stream that nobody ever asks would keep the capture open.
     const first = await chunks.next();
     this.signal.addEventListener("abort", () => void this.end(chunks), { once: true });

@@ -98,7 +98,7 @@ class RawAnswer {
       await payload.close();
       return { status, headers: all };
     }
-    return { status: range === undefined ? status : 206, headers: all, body: await payload.body(range) };
+    return { status: range === undefined ? status : 206, headers: all, body: await payload.passingBody(range) };
   }
 
   /** Its own status, where that can be sent with a body to a client that set no condition. */
