@@ -63,6 +63,19 @@ export interface DedupProgress {
   readonly saved: number;
 }
 
+/** Duplicates in files of one kind, in which nothing can be replaced. */
+export interface FixedDuplicates {
+  readonly kind: FixedKind;
+  /** Files that have some. */
+  readonly files: number;
+  readonly records: number;
+  /** Bytes that the records take in their files: more than can be saved. */
+  readonly bytes: number;
+}
+
+/** An ARC file, an entry of a WACZ or another ZIP file, a file on a server. */
+export type FixedKind = "arc" | "wacz" | "server";
+
 export interface DedupResult {
   readonly job: string;
   readonly resumed: boolean;
@@ -70,13 +83,15 @@ export interface DedupResult {
   readonly filesChanged: number;
   /** Response and resource records looked at. */
   readonly records: number;
-  /** Records that are copies of others by the plan, and how many of them were replaced. */
+  /** Records that are copies of others, and how many of them were replaced. */
   readonly duplicates: number;
   readonly replaced: number;
   /** How many of these refer to originals that were not read: an index or a plan claims them. */
   readonly claims: number;
   /** Copies that stayed as they are, by reason. */
   readonly left: Readonly<Record<string, number>>;
+  /** The ones among these that would be replaced if their files could be rewritten; left as `fixed`. */
+  readonly fixed: readonly FixedDuplicates[];
   readonly bytesBefore: number;
   readonly bytesAfter: number;
   /** Payloads that had the digest of another, and were not it. */

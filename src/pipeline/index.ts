@@ -12,7 +12,7 @@ export { type CdxOptions, cdxEntryOf, isIndexed } from "./cdx-index.ts";
 export type { RecordCheck } from "./check.ts";
 export { detectCompression } from "./compression.ts";
 export { type Converted, type ConvertOptions, convertedName, convertInput } from "./convert.ts";
-export type { DedupOptions, DedupProgress, DedupResult, DedupStage } from "./dedup.ts";
+export type { DedupOptions, DedupProgress, DedupResult, DedupStage, FixedDuplicates, FixedKind } from "./dedup.ts";
 export { HalfManifest } from "./half-manifest.ts";
 export { headChecksumOf } from "./head-checksum.ts";
 export { isUrl } from "./http-source.ts";
