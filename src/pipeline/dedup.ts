@@ -10,7 +10,7 @@ import { DedupRun } from "./dedup-run.ts";
 import { isUrl } from "./http-source.ts";
 import { accessOf } from "./input-access.ts";
 import { findInputs, type Input, type SkippedInput, STANDARD_INPUT } from "./inputs.ts";
-import type { JobFile } from "./job-files.ts";
+import { commonFolder, type JobFile } from "./job-files.ts";
 import { JOB_FORMAT, JOB_NAME, JobFolder, type JobState, jobFolderIn } from "./job-folder.ts";
 import { checkKnown } from "./known-index.ts";
 import { formatColumn } from "./manifest-line.ts";
@@ -286,16 +286,6 @@ function leaveOutOutput(
   const isBegun = disk.stat(`${job}/job.json`) !== undefined;
   if (isBegun && !names.some(isInside)) return inputs.filter(({ path }) => !isInside(path));
   throw new ArchiveError("HT_USAGE", `${inside.path}: lies in the output folder ${output}; choose another with -o`);
-}
-
-/** The folder that all files lie in, but for those on a server. */
-function commonFolder(inputs: readonly Input[]): string {
-  const paths = inputs.map(({ path }) => path).filter((path) => !isUrl(path));
-  let common = absolute(dirname(paths[0]!));
-  for (const path of paths) {
-    while (!`${absolute(path)}`.startsWith(common === "/" ? "/" : `${common}/`)) common = dirname(common);
-  }
-  return common;
 }
 
 /** Whether the job folder lies where whoever made the inputs could have put one. */

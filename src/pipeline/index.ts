@@ -10,6 +10,7 @@ export {
 } from "./arc-conversion.ts";
 export { type CdxOptions, cdxEntryOf, isIndexed } from "./cdx-index.ts";
 export type { RecordCheck } from "./check.ts";
+export type { CommitOptions, CommitProgress, CommitResult } from "./commit.ts";
 export { detectCompression } from "./compression.ts";
 export { type Converted, type ConvertOptions, convertedName, convertInput } from "./convert.ts";
 export type { DedupOptions, DedupProgress, DedupResult, DedupStage, FixedDuplicates, FixedKind } from "./dedup.ts";
