@@ -50,5 +50,12 @@ export type { Estimate, SurveyOptions, SurveyReport } from "./survey/survey.ts";
 export type { TaskRequest } from "./task.ts";
 export { readGivenLines, readInputLines, readTextLines } from "./text-lines.ts";
 export { usefulThreads } from "./thread-count.ts";
-export type { VerifyOptions, VerifyProblem, VerifyProgress, VerifyResult, VerifyStage } from "./verify/verify.ts";
+export type {
+  SampledRecord,
+  VerifyOptions,
+  VerifyProblem,
+  VerifyProgress,
+  VerifyResult,
+  VerifyStage,
+} from "./verify/verify.ts";
 export { checkZips, comparePackages } from "./zip-check.ts";
