@@ -58,4 +58,6 @@ export type {
   VerifyResult,
   VerifyStage,
 } from "./verify/verify.ts";
+export { WarcsumIntake } from "./warcsum-intake.ts";
+export { formatWarcsumLine } from "./warcsum-line.ts";
 export { checkZips, comparePackages } from "./zip-check.ts";
