@@ -105,8 +105,9 @@ export class Rebuilder implements Disposable {
   describe({ revisit, original }: RebuildPair) {
     try {
       const { uri, dateText: date } = this.fetch(revisit, ({ uri, dateText }) => ({ uri, dateText }));
-      const { size, read } = this.open(original);
-      return { uri, date, payload: { size, digest: read((chunks) => digestOfChunks("sha256", chunks)) } };
+      const payload = this.open(original);
+      const digest = payload.read((chunks) => digestOfChunks("sha256", chunks));
+      return { uri, date, payload: { size: payload.size, digest } };
     } catch (error) {
       if (!(error instanceof ArchiveError)) throw error;
       return { uri: undefined, date: undefined, payload: undefined };
