@@ -30,7 +30,7 @@ what answers with an error (400 and above) and did not before; appeared, what is
     const [json, onlyCount] = [args.flag("json"), args.flag("count")];
     const scope = parseScope(args);
     await using archive = await openToAsk(args);
-    const output = new LineOutput(false);
+    const output = new LineOutput();
     const counts = { appeared: 0, changed: 0, vanished: 0 };
     let count = 0;
     for await (const batch of archive.changes(from, to, scope)) {

@@ -1,7 +1,13 @@
 import { ArchiveError, DIGEST_ALGORITHMS, ERROR_TABLE, type Warning } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
 import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
-import { type DedupOptions, type DedupResult, dedup as dedupFiles } from "../pipeline/index.ts";
+import {
+  type DedupOptions,
+  type DedupResult,
+  dedup as dedupFiles,
+  type FixedDuplicates,
+  type FixedKind,
+} from "../pipeline/index.ts";
 import { type Arguments, type Command, type OptionSpecs, parseChoice, parseCount, requireFiles } from "./command.ts";
 import { endOnInterruption } from "./interruption.ts";
 import { formatCount, formatNumber, formatSize, nameSome, StageLine, say, tellSkipped, WarningTeller } from "./talk.ts";
@@ -152,6 +158,18 @@ export async function runDedup(files: readonly string[], args: Arguments, option
   }
 }
 
+/** What has to be done so that duplicates can be replaced in files of this kind. */
+const WAYS: Readonly<Record<FixedKind, { readonly one: string; readonly many: string; readonly way: string }>> = {
+  arc: { one: "ARC file", many: "ARC files", way: "holotype convert rewrites them as WARC, for dedup" },
+  wacz: { one: "WARC file of a WACZ", many: "WARC files of WACZ", way: "unpack those for dedup" },
+  server: { one: "file on a server", many: "files on servers", way: "run dedup where they lie" },
+};
+
+function describeFixed({ kind, files, records, bytes }: FixedDuplicates): string {
+  const { one, many, way } = WAYS[kind];
+  return `${formatNumber(records)} left, ${formatSize(bytes)}, in ${formatCount(files, one, many)}; ${way}`;
+}
+
 function toJson(result: DedupResult) {
   const skipped = result.skipped.map(({ name, error }) => ({ name, code: error.code, message: error.message }));
   return { ...result, savedBytes: result.bytesBefore - result.bytesAfter, skipped };
@@ -160,7 +178,7 @@ function toJson(result: DedupResult) {
 function formatResult(result: DedupResult, dryRun: boolean): string {
   const saved = result.bytesBefore - result.bytesAfter;
   const share = result.bytesBefore === 0 ? 0 : saved / result.bytesBefore;
-  const left = Object.entries(result.left);
+  const left = Object.entries(result.left).filter(([reason]) => reason !== "fixed" || result.fixed.length === 0);
   const rows: [string, string][] = [
     ["files", `${formatCount(result.files, "file")}, ${formatNumber(result.filesChanged)} with duplicates`],
     ["records", `${formatCount(result.records, "record")} with a payload`],
@@ -174,6 +192,7 @@ function formatResult(result: DedupResult, dryRun: boolean): string {
           ["", `${formatNumber(result.claims)} of these for originals that were not read (claims)`] as [string, string],
         ]),
     ...left.map(([reason, count]): [string, string] => ["", `${formatNumber(count)} left (${reason})`]),
+    ...result.fixed.map((fixed): [string, string] => ["", describeFixed(fixed)]),
     ["size", `${formatSize(result.bytesBefore)} → ${formatSize(result.bytesAfter)}`],
     ["saved", `${formatSize(saved)} (${(share * 100).toFixed(1)} %), ${formatNumber(saved)} bytes`],
   ];

@@ -35,7 +35,7 @@ size, digest, place of the record, flags.`,
       throw new ArchiveError("HT_USAGE", "--from is later than --to");
     await using archive = await openToAsk(args);
     const json = args.flag("json");
-    const output = new LineOutput(false);
+    const output = new LineOutput();
     let count = 0;
     const write = (line: string) => {
       count++;

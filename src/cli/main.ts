@@ -15,6 +15,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   convert: async () => (await import("./convert.ts")).convert,
   survey: async () => (await import("./survey.ts")).survey,
   dedup: async () => (await import("./dedup.ts")).dedup,
+  commit: async () => (await import("./commit.ts")).commit,
   verify: async () => (await import("./verify.ts")).verify,
   restore: async () => (await import("./restore.ts")).restore,
   manifest: async () => (await import("./manifest.ts")).manifest,

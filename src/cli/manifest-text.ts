@@ -5,12 +5,15 @@ import {
   BY_DIGEST,
   BY_DIGEST_AND_URI,
   BY_PLACE,
+  formatWarcsumLine,
   type LineOrder,
   MANIFEST_COLUMNS,
   type ManifestText,
+  parseManifestLine,
   readGivenLines,
   readInputLines,
 } from "../pipeline/index.ts";
+import { type Arguments, type OptionSpecs, parseChoice } from "./command.ts";
 import { printText } from "./talk.ts";
 
 export const ORDERS: Readonly<Record<string, LineOrder>> = {
@@ -31,18 +34,39 @@ export function takeManifests(names: readonly string[]): ManifestText[] {
 
 const TEXT_SIZE = 1 << 16;
 
-/** Gathers lines for standard output, as they are or as JSON. */
+/** How lines are printed: ours, as JSON, or with the fields of the original tools. */
+const LINE_FORMATS = ["tsv", "json", "warcsum"] as const;
+export type LineFormat = (typeof LINE_FORMATS)[number];
+
+export const FORMAT_OPTION: OptionSpecs = {
+  format: { type: "string", value: "FORMAT", help: LINE_FORMATS.join(", "), default: "tsv" },
+};
+
+export function parseLineFormat(args: Arguments): LineFormat {
+  const format = parseChoice("format", args.text("format"), LINE_FORMATS);
+  return args.flag("json") ? "json" : format;
+}
+
+/** Gathers lines for standard output. */
 export class LineOutput {
   private text = "";
-  private readonly json: boolean;
+  private readonly format: LineFormat;
 
-  constructor(json: boolean) {
-    this.json = json;
+  constructor(format: LineFormat = "tsv") {
+    this.format = format;
   }
 
   write(line: string): void {
-    this.text += this.json ? `${toJson(line)}\n` : `${line}\n`;
+    const text = this.formatted(line);
+    if (text === undefined) return;
+    this.text += `${text}\n`;
     if (this.text.length > TEXT_SIZE) this.flush();
+  }
+
+  /** Absent where the original tools have no line for it. */
+  private formatted(line: string): string | undefined {
+    if (this.format === "tsv") return line;
+    return this.format === "json" ? toJson(line) : formatWarcsumLine(parseManifestLine(line, "(line)"));
   }
 
   flush(): void {

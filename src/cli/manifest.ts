@@ -16,7 +16,12 @@ where there is one, and the flags say so. Lines come in the order of the input w
     digest: { type: "string", value: "ALGORITHM", help: DIGEST_ALGORITHMS.join(", "), default: "sha256" },
     "trust-headers": { type: "boolean", help: "take digests from headers where they are of that algorithm" },
     revisits: { type: "boolean", help: "lines for revisit records too, with what they refer to" },
-    format: { type: "string", value: "FORMAT", help: "tsv or json", default: "tsv" },
+    format: {
+      type: "string",
+      value: "FORMAT",
+      help: "tsv, json, or warcsum: the six fields of the original tool",
+      default: "tsv",
+    },
     resume: { type: "string", value: "FILE", help: "go on with this half-written manifest; lines are added to it" },
     ...THREADS_OPTION,
   },
@@ -27,16 +32,18 @@ where there is one, and the flags say so. Lines come in the order of the input w
   ],
   async run(args) {
     const digest = parseChoice("digest", args.text("digest"), DIGEST_ALGORITHMS);
-    const json = args.flag("json") || parseChoice("format", args.text("format"), ["tsv", "json"]) === "json";
+    const format = parseChoice("format", args.text("format"), ["tsv", "json", "warcsum"]);
+    const json = args.flag("json") || format === "json";
+    const warcsum = !json && format === "warcsum";
     const trustHeaders = args.flag("trust-headers");
     const request = {
       kind: "manifest",
-      options: { digest, json, trustHeaders, revisits: args.flag("revisits") },
+      options: { digest, json, warcsum, trustHeaders, revisits: args.flag("revisits") },
     } as const;
     const files = requireFiles(manifest, args);
     const path = args.text("resume");
     if (path === undefined) return (await survey(files, request, args, { onText: printText })).exit;
-    if (json) throw new ArchiveError("HT_USAGE", "only a manifest of columns can be resumed");
+    if (json || warcsum) throw new ArchiveError("HT_USAGE", "only a manifest of columns can be resumed");
     using half = new HalfManifest(nodeDisk, path);
     const run = { onText: half.write, from: half.restart };
     const { exit } = await survey(files, request, args, run);

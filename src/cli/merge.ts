@@ -22,7 +22,7 @@ export const merge: Command = {
   run(args) {
     const order = ORDERS[parseChoice("by", args.text("by"), Object.keys(ORDERS))]!;
     const manifests = takeManifests(args.positionals);
-    const output = new LineOutput(args.flag("json"));
+    const output = new LineOutput(args.flag("json") ? "json" : "tsv");
     const lines = args.flag("sorted") ? mergeManifests(manifests, order) : sortManifests(nodeDisk, manifests, order);
     for (const line of lines) output.write(line);
     output.flush();

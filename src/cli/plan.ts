@@ -2,7 +2,7 @@ import { nodeDisk } from "../disk/index.ts";
 import { planManifests } from "../pipeline/index.ts";
 import type { Command } from "./command.ts";
 import { POLICY_OPTIONS, parsePolicy } from "./dedup.ts";
-import { LineOutput, takeManifests } from "./manifest-text.ts";
+import { FORMAT_OPTION, LineOutput, parseLineFormat, takeManifests } from "./manifest-text.ts";
 import { formatCount, formatSize, say } from "./talk.ts";
 
 export const plan: Command = {
@@ -14,7 +14,7 @@ export const plan: Command = {
 manifest or from resolve; without resolve, digests are believed in. Lines of one payload come out together. What
 revisits in the files refer to stays as it is where manifest --revisits has told of them, and all lines are planned
 together. Up to 300 million lines can be planned at once, in up to 1.5 GB of memory; above that more and more records
-stay as they are, and plan says so.`,
+stay as they are, and plan says so. With --format warcsum lines have the eight or ten fields of warcsumproc.`,
   options: {
     ...POLICY_OPTIONS,
     known: {
@@ -23,15 +23,17 @@ stay as they are, and plan says so.`,
       value: "FILE",
       help: "manifest, CDX or CDXJ of earlier holdings that may be referred to",
     },
+    ...FORMAT_OPTION,
     "copies-only": { type: "boolean", help: "print only the lines that rewrite needs" },
   },
   examples: ["holotype manifest --revisits samples | holotype resolve | holotype plan > plan.tsv"],
   run(args) {
     const json = args.flag("json");
-    const output = new LineOutput(json);
+    const format = parseLineFormat(args);
+    const output = new LineOutput(format);
     const copiesOnly = args.flag("copies-only");
     let [records, copies, bytes, compared] = [0, 0, 0, 0];
-    let isCopy = false;
+    let [isCopy, isPlanned] = [false, false];
     for (const line of planManifests(nodeDisk, takeManifests(args.positionals), {
       policy: parsePolicy(args),
       known: args.list("known"),
@@ -41,13 +43,14 @@ stay as they are, and plan says so.`,
       onPlanned: ({ line: planned, decision }) => {
         records++;
         isCopy = decision?.kind === "duplicate";
+        isPlanned = isCopy || decision?.kind === "original";
         if (!isCopy) return;
         copies++;
         bytes += planned.length ?? 0;
         if (planned.extension !== undefined) compared++;
       },
     })) {
-      if (!copiesOnly || isCopy) output.write(line);
+      if (copiesOnly ? isCopy : format !== "warcsum" || isPlanned) output.write(line);
     }
     output.flush();
     if (!json) {

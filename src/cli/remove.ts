@@ -38,7 +38,7 @@ Adopted files keep their bytes: the ones concerned are named. Each capture is li
     if (reason === "" && !dryRun) throw new ArchiveError("HT_USAGE", "say why with --reason, or try with --dry-run");
     await using writer = ArchiveWriter.open(nodeDisk, archiveFolder(args));
     const json = args.flag("json");
-    const output = new LineOutput(false);
+    const output = new LineOutput();
     let closed: ClosedPipe | undefined;
     const onCapture = (capture: RemovedCapture) => {
       try {

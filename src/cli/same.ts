@@ -25,7 +25,7 @@ class, type, status, size, digest, place of the record, flags, URL.`,
     if (moment === undefined) {
       throw new ArchiveError("HT_NOT_FOUND", `${url}: nothing is known of it at ${formatIso(timeMs)}`);
     }
-    const output = new LineOutput(false);
+    const output = new LineOutput();
     for await (const captures of archive.same(moment.lifespan.sha256)) {
       for (const capture of captures)
         output.write(

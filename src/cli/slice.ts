@@ -44,7 +44,7 @@ type, URL. With --fast, "later" as an end, and + after the captures, mean that m
     await using archive = await openToAsk(args);
     const { limit } = asked;
     const [json, onlyCount] = [args.flag("json"), args.flag("count")];
-    const output = new LineOutput(false);
+    const output = new LineOutput();
     let count = 0;
     const answers =
       asked.near === undefined

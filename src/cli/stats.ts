@@ -27,7 +27,7 @@ what each of them brought. A crawl is a file that was added.`,
     const by = args.text("by") === undefined ? undefined : parseChoice("by", args.text("by"), STATS_GROUPS);
     await using archive = await openToAsk(args);
     const json = args.flag("json");
-    const output = new LineOutput(false);
+    const output = new LineOutput();
     if (by !== undefined) {
       if (!json) output.write(formatRow("captures", "contents", "seen", "kept", by));
       for await (const groups of archive.stats(by)) {

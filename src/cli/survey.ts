@@ -93,14 +93,32 @@ function formatReport(report: SurveyReport): string {
       `${formatCount(sample.recordsRead, "record")} read in full`,
     "",
     ...formatTable(rows),
+    ...formatFixed(report),
     ...formatRemarks(report).map((remark) => `\n${remark}`),
   ];
   return `${lines.join("\n")}\n`;
 }
 
-function countRow(label: string, { value, low, high }: Estimate, share: string): Row {
-  const count = (figure: number) => formatNumber(Math.round(figure));
-  return [label, count(value), `${count(low)} – ${count(high)}`, share];
+/** What cannot be replaced where it lies, and what to do about it. */
+function formatFixed({ fixed, arcFiles, waczFiles }: SurveyReport): string[] {
+  const tell = ({ records, bytes }: SurveyReport["fixed"]["arc"], files: string, way: string) => {
+    if (Math.round(records.high) === 0) return [];
+    const range = records.low === records.high ? "" : ` (${roundedRange(records)})`;
+    const count = formatCount(Math.round(records.value), "duplicate");
+    return [`\n${count}${range} more, ${formatSize(Math.round(bytes.value))}, in ${files}; ${way}`];
+  };
+  return [
+    ...tell(fixed.arc, formatCount(arcFiles, "ARC file"), "holotype convert rewrites them as WARC, for dedup"),
+    ...tell(fixed.wacz, formatCount(waczFiles, "WARC file of a WACZ", "WARC files of WACZ"), "unpack those for dedup"),
+  ];
+}
+
+function roundedRange({ low, high }: Estimate): string {
+  return `${formatNumber(Math.round(low))} – ${formatNumber(Math.round(high))}`;
+}
+
+function countRow(label: string, estimate: Estimate, share: string): Row {
+  return [label, formatNumber(Math.round(estimate.value)), roundedRange(estimate), share];
 }
 
 function sizeRow(label: string, { value, low, high }: Estimate, share: string): Row {

@@ -22,7 +22,7 @@ function run(args: Arguments): number {
   using snapshot = openTimeline(nodeDisk, folder!);
   const prefix = unescapeBytes(args.text("prefix") ?? "", "--prefix").toString("latin1");
   const json = args.flag("json");
-  const output = new LineOutput(false);
+  const output = new LineOutput();
   const write = (key: string, time: number, digest: string | undefined, value: string) => {
     const hex = digest === undefined ? "gone" : digestHex(digest);
     const name = escapeBytes(key);

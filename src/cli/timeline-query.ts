@@ -52,7 +52,7 @@ function run(args: Arguments): number {
   const asked = parseQuestion(args);
   const { snapshot } = openFolder(timelineQuery, args);
   using _ = snapshot;
-  const output = new LineOutput(false);
+  const output = new LineOutput();
   const limit =
     args.text("limit") === undefined ? Number.POSITIVE_INFINITY : parseCount("limit", args.text("limit")!, 1, 1e15);
   let count = 0;

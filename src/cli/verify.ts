@@ -1,10 +1,21 @@
+import { formatPlace } from "../base/index.ts";
 import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
-import { type VerifyProblem, type VerifyResult, verify as verifyFiles } from "../pipeline/index.ts";
+import { type SampledRecord, type VerifyProblem, type VerifyResult, verify as verifyFiles } from "../pipeline/index.ts";
 import { type Command, parseCount, requireFiles } from "./command.ts";
-import { formatCount, formatNumber, formatSize, formatWarning, nameSome, StageLine, tellSkipped } from "./talk.ts";
+import {
+  escapeControls,
+  formatCount,
+  formatNumber,
+  formatSize,
+  formatWarning,
+  nameSome,
+  StageLine,
+  tellSkipped,
+} from "./talk.ts";
 
 const THREADS_MAX = 256;
 const PROBLEMS_SHOWN_MAX = 100;
+const SAMPLE_MAX = 10_000;
 
 export const verify: Command = {
   name: "verify",
@@ -17,6 +28,8 @@ its order, and nothing else. What was wrong in the originals already is told as 
   options: {
     against: { type: "string", multiple: true, value: "FILE", help: "files or folders that the set was made from" },
     originals: { type: "string", multiple: true, value: "FILE", help: "more files or folders that may hold originals" },
+    sample: { type: "string", value: "N", help: "show N of the records that dedup replaced, drawn at random" },
+    seed: { type: "string", value: "N", help: "draw another sample", default: "1" },
     all: { type: "boolean", help: `list all problems, not only the first ${PROBLEMS_SHOWN_MAX}` },
     notes: { type: "boolean", help: "list tolerated oddities too" },
     threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core, fewer for little)" },
@@ -27,6 +40,8 @@ its order, and nothing else. What was wrong in the originals already is told as 
     const names = requireFiles(verify, args);
     const json = args.flag("json");
     const threads = args.text("threads");
+    const sample = args.text("sample");
+    const seed = parseCount("seed", args.text("seed") ?? "1", 0, Number.MAX_SAFE_INTEGER);
     const line = new StageLine();
     const listing = new Listing(json, json || args.flag("all") ? Number.POSITIVE_INFINITY : PROBLEMS_SHOWN_MAX);
     const against = args.list("against");
@@ -34,6 +49,7 @@ its order, and nothing else. What was wrong in the originals already is told as 
       const result = await verifyFiles(nodeDisk, names, {
         ...(against.length === 0 ? {} : { against }),
         originals: args.list("originals"),
+        sample: sample === undefined ? undefined : { count: parseCount("sample", sample, 1, SAMPLE_MAX), seed },
         threads: threads === undefined ? undefined : parseCount("threads", threads, 1, THREADS_MAX),
         notes: args.flag("notes"),
         problemsMax: 0,
@@ -82,6 +98,7 @@ class Listing {
   finish(result: VerifyResult): void {
     if (!this.json) {
       if (this.hidden > 0) writeStandardOutput(`… and ${formatNumber(this.hidden)} more; --all lists them\n`);
+      for (const drawn of result.sample ?? []) writeStandardOutput(formatSampled(drawn));
       writeStandardOutput(formatResult(result));
       return;
     }
@@ -90,6 +107,17 @@ class Listing {
     const rest = JSON.stringify({ ...counts, against: counts.against ?? null, skipped: told }).slice(1);
     writeStandardOutput(`${this.shown === 0 ? '{"problems":[' : ""}],${rest}\n`);
   }
+}
+
+/** A record of the sample: what it was, where its payload lies now, and that payload by its digest. */
+function formatSampled({ file, offset, uri, date, original, payload, proven, problem }: SampledRecord): string {
+  const content = payload === undefined ? "unread" : `${formatNumber(payload.size)} bytes, ${payload.digest}`;
+  const lines = [
+    `${formatPlace({ file, offset })}: ${uri ?? "no URL"} ${date ?? ""}`.trimEnd(),
+    `  payload at ${formatPlace(original)}: ${content}`,
+    `  ${proven ? "the record comes back byte for byte" : `NOT proven: ${problem ?? "it does not come back"}`}`,
+  ];
+  return lines.map((line) => `${escapeControls(line)}\n`).join("");
 }
 
 function formatResult(result: VerifyResult): string {

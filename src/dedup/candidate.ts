@@ -68,9 +68,10 @@ export function whyNotDuplicate(candidate: Candidate): KeptReason | undefined {
   if (candidate.known === true) return "known";
   const flaw = flawOf(candidate);
   if (flaw !== undefined) return flaw;
+  if (candidate.referred === true) return "referred";
+  // A record of an ARC file is irreversible because it is one.
   if (candidate.fixed === true) return "fixed";
-  if (candidate.irreversible === true) return "irreversible";
-  return candidate.referred === true ? "referred" : undefined;
+  return candidate.irreversible === true ? "irreversible" : undefined;
 }
 
 function flawOf(candidate: Candidate): KeptReason | undefined {

@@ -46,9 +46,11 @@ export class Rules {
   /** Why a candidate whose payload is that of the original is kept all the same; absent where it is a duplicate. */
   whyKept(original: Original, candidate: Candidate): KeptReason | undefined {
     const reason = whyNotDuplicate(candidate);
-    if (reason !== undefined) return reason;
+    // What is fixed for no other reason would be replaced if its file could be rewritten, where it may have another size.
+    if (reason !== undefined && reason !== "fixed") return reason;
     if (isSameCapture(original, candidate)) return "same-capture";
     if (!this.mayReplace(candidate.mime)) return "mime";
+    if (reason !== undefined) return reason;
     const { length } = candidate;
     return length !== undefined && length < this.minSaving + REVISIT_SIZE_LEAST ? "saving" : undefined;
   }

@@ -2,7 +2,8 @@
 import { formatIso, parseDigest, systemClock } from "../base/index.ts";
 import { type Disk, scratchFolder } from "../disk/index.ts";
 import { type CaptureLine, digestText, type RevisitLine } from "./capture-line.ts";
-import type { DedupOptions, DedupResult } from "./dedup.ts";
+import type { DedupOptions, DedupResult, FixedDuplicates, FixedKind } from "./dedup.ts";
+import { isUrl } from "./http-source.ts";
 import type { JobFile } from "./job-files.ts";
 import type { JobFolder } from "./job-folder.ts";
 import type { Ledger } from "./ledger.ts";
@@ -28,6 +29,7 @@ export class PlanFigures {
   readonly recordsOf = new Map<string, number>();
   /** ARC files: they cannot be rewritten. */
   readonly fixedFiles = new Set<string>();
+  private readonly fixedDuplicates = new Map<FixedKind, { files: Set<string>; records: number; bytes: number }>();
   collisions = 0;
   records = 0;
   duplicates = 0;
@@ -65,8 +67,34 @@ export class PlanFigures {
     this.recordsOf.set(line.file, (this.recordsOf.get(line.file) ?? 0) + 1);
     if ((line.extension ?? 0) > 0 && line.copy === 1) this.collisions++;
     if ((line.copy ?? 0) > 1) this.duplicates++;
+    if (flagValue(line, "kept") === "fixed") this.addFixed(line);
     this.statistics.addRecord(line, decisionOf(line));
   }
+
+  private addFixed(line: ManifestLine): void {
+    this.duplicates++;
+    const kind = fixedKindOf(line);
+    const there = this.fixedDuplicates.get(kind) ?? { files: new Set(), records: 0, bytes: 0 };
+    this.fixedDuplicates.set(kind, there);
+    there.files.add(line.file);
+    there.records++;
+    there.bytes += line.length ?? 0;
+  }
+
+  get fixed(): FixedDuplicates[] {
+    return [...this.fixedDuplicates].map(([kind, { files, records, bytes }]) => ({
+      kind,
+      files: files.size,
+      records,
+      bytes,
+    }));
+  }
+}
+
+/** Where a duplicate lies that would be replaced anywhere else. */
+function fixedKindOf({ file, flags }: ManifestLine): FixedKind {
+  if (flags.includes("arc")) return "arc";
+  return isUrl(file) ? "server" : "wacz";
 }
 
 export function reportJob(
@@ -77,8 +105,9 @@ export function reportJob(
   results: ReadonlyMap<string, RewriteResult>,
   options: DedupOptions,
 ): JobReport {
-  const { statistics, recordsOf, collisions, records, duplicates, revisits } = figures;
+  const { statistics, recordsOf, collisions, records, duplicates, revisits, fixed } = figures;
   const left: Record<string, number> = {};
+  if (fixed.length > 0) left["fixed"] = fixed.reduce((sum, each) => sum + each.records, 0);
   let [filesChanged, replaced, claims, bytesBefore, bytesAfter] = [0, 0, 0, 0, 0];
   for (const file of files) {
     const result = results.get(file.name);
@@ -108,6 +137,7 @@ export function reportJob(
     replaced,
     claims,
     left,
+    fixed,
     bytesBefore,
     bytesAfter,
     collisions,

@@ -124,7 +124,7 @@ export class DedupRun {
     if (job.state.settings.output !== undefined) this.lookForOutputs();
     if (this.options.keep !== true && INTERMEDIATE.some((name) => job.has(name))) job.clear(INTERMEDIATE);
     // Earlier versions did not count all of these.
-    const uncounted = { claims: 0, copied: [], absent: [], sidecars: { names: [], copied: false } };
+    const uncounted = { claims: 0, fixed: [], copied: [], absent: [], sidecars: { names: [], copied: false } };
     return { ...uncounted, ...result, resumed: true, skipped: this.skipped };
   }
 

@@ -10,7 +10,7 @@ import { DedupRun } from "./dedup-run.ts";
 import { isUrl } from "./http-source.ts";
 import { accessOf } from "./input-access.ts";
 import { findInputs, type Input, type SkippedInput, STANDARD_INPUT } from "./inputs.ts";
-import type { JobFile } from "./job-files.ts";
+import { commonFolder, type JobFile } from "./job-files.ts";
 import { JOB_FORMAT, JOB_NAME, JobFolder, type JobState, jobFolderIn } from "./job-folder.ts";
 import { checkKnown } from "./known-index.ts";
 import { formatColumn } from "./manifest-line.ts";
@@ -63,6 +63,19 @@ export interface DedupProgress {
   readonly saved: number;
 }
 
+/** Duplicates in files of one kind, in which nothing can be replaced. */
+export interface FixedDuplicates {
+  readonly kind: FixedKind;
+  /** Files that have some. */
+  readonly files: number;
+  readonly records: number;
+  /** Bytes that the records take in their files: more than can be saved. */
+  readonly bytes: number;
+}
+
+/** An ARC file, an entry of a WACZ or another ZIP file, a file on a server. */
+export type FixedKind = "arc" | "wacz" | "server";
+
 export interface DedupResult {
   readonly job: string;
   readonly resumed: boolean;
@@ -70,13 +83,15 @@ export interface DedupResult {
   readonly filesChanged: number;
   /** Response and resource records looked at. */
   readonly records: number;
-  /** Records that are copies of others by the plan, and how many of them were replaced. */
+  /** Records that are copies of others, and how many of them were replaced. */
   readonly duplicates: number;
   readonly replaced: number;
   /** How many of these refer to originals that were not read: an index or a plan claims them. */
   readonly claims: number;
   /** Copies that stayed as they are, by reason. */
   readonly left: Readonly<Record<string, number>>;
+  /** The ones among these that would be replaced if their files could be rewritten; left as `fixed`. */
+  readonly fixed: readonly FixedDuplicates[];
   readonly bytesBefore: number;
   readonly bytesAfter: number;
   /** Payloads that had the digest of another, and were not it. */
@@ -271,16 +286,6 @@ function leaveOutOutput(
   const isBegun = disk.stat(`${job}/job.json`) !== undefined;
   if (isBegun && !names.some(isInside)) return inputs.filter(({ path }) => !isInside(path));
   throw new ArchiveError("HT_USAGE", `${inside.path}: lies in the output folder ${output}; choose another with -o`);
-}
-
-/** The folder that all files lie in, but for those on a server. */
-function commonFolder(inputs: readonly Input[]): string {
-  const paths = inputs.map(({ path }) => path).filter((path) => !isUrl(path));
-  let common = absolute(dirname(paths[0]!));
-  for (const path of paths) {
-    while (!`${absolute(path)}`.startsWith(common === "/" ? "/" : `${common}/`)) common = dirname(common);
-  }
-  return common;
 }
 
 /** Whether the job folder lies where whoever made the inputs could have put one. */

@@ -10,9 +10,10 @@ export {
 } from "./arc-conversion.ts";
 export { type CdxOptions, cdxEntryOf, isIndexed } from "./cdx-index.ts";
 export type { RecordCheck } from "./check.ts";
+export type { CommitOptions, CommitProgress, CommitResult } from "./commit.ts";
 export { detectCompression } from "./compression.ts";
 export { type Converted, type ConvertOptions, convertedName, convertInput } from "./convert.ts";
-export type { DedupOptions, DedupProgress, DedupResult, DedupStage } from "./dedup.ts";
+export type { DedupOptions, DedupProgress, DedupResult, DedupStage, FixedDuplicates, FixedKind } from "./dedup.ts";
 export { HalfManifest } from "./half-manifest.ts";
 export { headChecksumOf } from "./head-checksum.ts";
 export { isUrl } from "./http-source.ts";
@@ -49,5 +50,14 @@ export type { Estimate, SurveyOptions, SurveyReport } from "./survey/survey.ts";
 export type { TaskRequest } from "./task.ts";
 export { readGivenLines, readInputLines, readTextLines } from "./text-lines.ts";
 export { usefulThreads } from "./thread-count.ts";
-export type { VerifyOptions, VerifyProblem, VerifyProgress, VerifyResult, VerifyStage } from "./verify/verify.ts";
+export type {
+  SampledRecord,
+  VerifyOptions,
+  VerifyProblem,
+  VerifyProgress,
+  VerifyResult,
+  VerifyStage,
+} from "./verify/verify.ts";
+export { WarcsumIntake } from "./warcsum-intake.ts";
+export { formatWarcsumLine } from "./warcsum-line.ts";
 export { checkZips, comparePackages } from "./zip-check.ts";

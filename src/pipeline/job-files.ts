@@ -1,5 +1,7 @@
 /** The files of a job as they were when it began, and whether they still are. */
+import { dirname, resolve } from "node:path";
 import type { Disk } from "../disk/index.ts";
+import { isUrl } from "./http-source.ts";
 import { readLedger } from "./ledger.ts";
 import { readTextLines } from "./text-lines.ts";
 
@@ -16,6 +18,16 @@ export interface JobFile {
   /** Where its rewritten form goes; its own path where that is in place. */
   readonly output: string;
   readonly ledger: string;
+}
+
+/** The folder that all files lie in, but for those on a server. */
+export function commonFolder(files: readonly { readonly path: string }[]): string {
+  const paths = files.map(({ path }) => path).filter((path) => !isUrl(path));
+  let common = resolve(dirname(paths[0]!));
+  for (const path of paths) {
+    while (!resolve(path).startsWith(common === "/" ? "/" : `${common}/`)) common = dirname(common);
+  }
+  return common;
 }
 
 export function formatJobFile(file: JobFile): string {

@@ -287,7 +287,8 @@ function isFinished(disk: Disk, path: string): boolean {
   return ["job.json", "report.json"].every((name) => disk.stat(`${path}/${name}`) !== undefined);
 }
 
-function readState(disk: Disk, path: string): JobState | undefined {
+/** Absent where no job was begun. */
+export function readState(disk: Disk, path: string): JobState | undefined {
   if (disk.stat(path) === undefined) return undefined;
   try {
     const [line] = readTextLines(disk, path);

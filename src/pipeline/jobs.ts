@@ -1,5 +1,6 @@
 /** The long jobs, each loaded when it is called for: who lists a file need not load what rewrites one. */
 import type { Disk } from "../disk/index.ts";
+import type { CommitOptions, CommitResult } from "./commit.ts";
 import type { DedupOptions, DedupResult } from "./dedup.ts";
 import type { Input } from "./inputs.ts";
 import type { RestoreOptions, RestoreResult } from "./restore/restore.ts";
@@ -19,6 +20,16 @@ export async function surveyInputs(
 /** Replaces duplicate records by revisits. */
 export async function dedup(disk: Disk, names: readonly string[], options: DedupOptions): Promise<DedupResult> {
   return await (await import("./dedup.ts")).dedup(disk, names, options);
+}
+
+/** Carries a finished job over to a second copy of its inputs. */
+export async function commitJob(
+  disk: Disk,
+  job: string,
+  copy: string,
+  options: CommitOptions = {},
+): Promise<CommitResult> {
+  return await (await import("./commit.ts")).commitJob(disk, job, copy, options);
 }
 
 /** Proves that every revisit leads to its payload, and that nothing was lost. */

@@ -121,9 +121,10 @@ export function columnValues(column: string): string[] {
 export function splitLine(line: string, place: string): string[] {
   const columns = line.split("\t");
   if (columns.length < MANIFEST_WIDTH) {
+    const hint = columns.length === 1 ? " (if it is one of the original warcsum: holotype resolve takes them)" : "";
     throw new ArchiveError(
       "HT_USAGE",
-      `${place}: not a line of a manifest: ${columns.length} columns instead of ${MANIFEST_WIDTH}`,
+      `${place}: not a line of a manifest: ${columns.length} columns instead of ${MANIFEST_WIDTH}${hint}`,
     );
   }
   return columns;

@@ -23,13 +23,16 @@ import {
   type WarcRecord,
 } from "../warc/index.ts";
 import { profileOf } from "./capture-line.ts";
-import { formatColumn, formatManifestLine, needsEscape } from "./manifest-line.ts";
+import { formatColumn, formatManifestLine, needsEscape, parseManifestLine } from "./manifest-line.ts";
 import type { RecordTask } from "./task.ts";
+import { formatWarcsumLine } from "./warcsum-line.ts";
 
 export interface ManifestOptions {
   readonly digest: DigestAlgorithm;
   /** Objects instead of columns. */
   readonly json?: boolean;
+  /** The six fields of the original warcsum, for responses only. */
+  readonly warcsum?: boolean;
   /** Take a digest of the asked algorithm from the header where there is one, instead of computing it. */
   readonly trustHeaders?: boolean;
   /** Lines for revisit records too, with the originals that they refer to. */
@@ -62,7 +65,8 @@ class Manifest implements RecordTask {
 
   record(record: WarcRecord, warn: (warning: Warning) => void): string {
     const { type } = record;
-    if (type === "revisit" && this.options.revisits === true) return this.revisit(record);
+    const { warcsum = false } = this.options;
+    if (type === "revisit" && this.options.revisits === true && !warcsum) return this.revisit(record);
     if (type !== "response" && type !== "resource") return "";
     const claim = record.payloadDigest;
     // Where the header's digest is of another algorithm it cannot be judged, and the stored form is of no interest.
@@ -78,11 +82,12 @@ class Manifest implements RecordTask {
     const mime = scan.http === undefined ? record.blockType : mediaType(scan.http.headers.get("content-type"));
     const flags = flagsOf(record, scan, verdict);
     if (this.options.json === true) return `${JSON.stringify(toObject(record, scan, digest, mime, flags))}\n`;
-    return (
+    const text =
       `${this.file}\t${record.offset}\t${record.length ?? "-"}\t${formatColumn(record.uri)}\t` +
       `${formatColumn(record.dateText)}\t${digest}\t${scan.payloadSize}\t${scan.http?.status ?? "-"}\t` +
-      `${formatColumn(mime)}\t${scan.framing}\t${formatColumn(record.id)}\t${flags}\n`
-    );
+      `${formatColumn(mime)}\t${scan.framing}\t${formatColumn(record.id)}\t${flags}`;
+    const line = warcsum ? formatWarcsumLine(parseManifestLine(text, this.file)) : text;
+    return line === undefined ? "" : `${line}\n`;
   }
 
   /** A revisit holds no payload: its digest is a claim, and its line tells what it refers to. */

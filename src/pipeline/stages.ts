@@ -11,6 +11,7 @@ import { OVERFULL, type PlannedLine, Planner } from "./plan.ts";
 import { cutByDigest, type ResolveJob } from "./resolve-job.ts";
 import { runStageJobs } from "./stage-pool.ts";
 import { readTextLines, writeTextLines } from "./text-lines.ts";
+import { isWarcsumLine, warcsumDigest } from "./warcsum-line.ts";
 
 /** Lines of a manifest, and how it is called in messages. */
 export interface ManifestText {
@@ -134,7 +135,7 @@ export function* planManifests(disk: Disk, manifests: Iterable<ManifestText>, op
 
 /** Which of `count` parts a line belongs to: all lines of one digest go to one. */
 export function partOf(line: string, count: number): number {
-  const digest = line.split("\t", Column.digest + 1)[Column.digest] ?? "";
+  const digest = isWarcsumLine(line) ? warcsumDigest(line) : (line.split("\t", Column.digest + 1)[Column.digest] ?? "");
   let hash = 0x811c9dc5;
   for (let i = 0; i < digest.length; i++) hash = Math.imul(hash ^ digest.charCodeAt(i), 0x01000193);
   hash ^= hash >>> 15;

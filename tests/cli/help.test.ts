@@ -45,7 +45,7 @@ const HELP = new Map(holotypeEach(HELP_LINES).map((outcome, i) => [COMMANDS[i]!,
 describe("holotype --help", () => {
   it("names every command with its purpose, and an example", () => {
     const first = ["ls", "cat", "check", "index", "convert"];
-    const deduplication = ["survey", "dedup", "verify", "restore"];
+    const deduplication = ["survey", "dedup", "commit", "verify", "restore"];
     const stages = ["manifest", "resolve", "plan", "split", "merge", "rewrite"];
     const archive = ["add", "at", "history", "slice", "changes", "same", "stats"];
     const care = ["remove", "compact", "doctor", "rebuild", "export"];
@@ -109,7 +109,7 @@ describe("holotype --help", () => {
 
 /** A URL, a time; a digest index or what one is built from; a volume, a store, a key; archive files, or manifests for the stages; what must come before stands before. */
 const USAGE =
-  /(?:\[URL|URL|TIME|INPUT|INDEX|\[--(?:by|dead|scrub|archive)|DIR|FILE|KEY|FROM TO|--instance PATH|\[MANIFEST|N \[MANIFEST|--plan PLAN FILE)/;
+  /(?:\[URL|URL|TIME|INPUT|INDEX|\[--(?:by|dead|scrub|archive)|DIR|FILE|KEY|FROM TO|--instance PATH|\[MANIFEST|N \[MANIFEST|--plan PLAN FILE|JOB)/;
 /** What a stage may tell beside its lines: counts. */
 const TALK = /^(?:[\d,]+ [a-z][^\n]*\n)*$/;
 

@@ -23,9 +23,14 @@ export interface SurveyedCapture {
   /** Bytes that would be saved if a revisit stood there instead, as far as can be told. */
   readonly saving: number;
   readonly damaged: boolean;
-  /** It lies where nothing can be replaced. */
-  readonly fixed: boolean;
+  /** It lies in a file in which nothing can be replaced. */
+  readonly fixed: SurveyFixedKind | undefined;
 }
+
+/** An ARC file, or an entry of a WACZ or another ZIP file. */
+export type SurveyFixedKind = "arc" | "wacz";
+
+const FIXED_FLAGS = { arc: "a", wacz: "w" } as const;
 
 /** What a payload is known by when it has been read. */
 export function identityOf(digest: Digest, payloadSize: number): string {
@@ -59,7 +64,7 @@ export function hashUri(uri: string): string {
 /** Lines of one payload sort by date, file and offset, as deduplication takes them. */
 export function formatCapture(capture: SurveyedCapture): string {
   const { cluster, identity, date, place, framing, uri, id, length, saving, damaged, fixed } = capture;
-  const flags = `${framing === "plain" ? "p" : "c"}${damaged ? "d" : ""}${fixed ? "f" : ""}`;
+  const flags = `${framing === "plain" ? "p" : "c"}${damaged ? "d" : ""}${fixed === undefined ? "" : FIXED_FLAGS[fixed]}`;
   const columns = `${formatColumn(date)}\t${place}\t${flags}\t${length}\t${saving}\t${formatColumn(uri)}`;
   return `${cluster}\t${identity}\t${columns}${id === undefined ? "" : `\t${formatColumn(id)}`}`;
 }
@@ -77,7 +82,7 @@ export function parseCapture(line: string): SurveyedCapture {
     length: Number(length),
     saving: Number(saving),
     damaged: flags!.includes("d"),
-    fixed: flags!.includes("f"),
+    fixed: flags!.includes("a") ? "arc" : flags!.includes("w") ? "wacz" : undefined,
   };
 }
 

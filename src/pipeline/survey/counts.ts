@@ -16,6 +16,9 @@ export interface SurveyCounts {
   decodedBytes: number;
   /** Records that could not be skipped. */
   readThrough: number;
+  /** Files with candidates in which nothing can be replaced: ARC files, and entries of WACZ files. */
+  arcFiles: number;
+  waczFiles: number;
 }
 
 export function emptyCounts(): SurveyCounts {
@@ -30,6 +33,8 @@ export function emptyCounts(): SurveyCounts {
     contentBytes: 0,
     decodedBytes: 0,
     readThrough: 0,
+    arcFiles: 0,
+    waczFiles: 0,
   };
 }
 

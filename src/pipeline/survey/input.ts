@@ -308,8 +308,9 @@ class InputSurvey {
       length,
       saving: estimateSaving(length, record.headers.text.length + httpSize, uri, compressed),
       damaged: false,
-      fixed: this.options.fixed || record.arc !== undefined,
+      fixed: this.options.fixed ? "wacz" : record.arc !== undefined ? "arc" : undefined,
     };
+    if (sketch.fixed !== undefined) this.counts[`${sketch.fixed}Files`] = 1;
     this.counts.candidates++;
     this.counts.candidateBytes += length;
     this.events.onSketch(formatCapture(sketch));

@@ -9,6 +9,7 @@ import type { Disk } from "../../disk/index.ts";
 import type { Input, SkippedInput } from "../inputs.ts";
 import type { LineSorterOptions } from "../line-sorter.ts";
 import type { RunProgress } from "../run.ts";
+import type { SurveyFixedKind } from "./capture.ts";
 import { addCounts, emptyCounts, type SurveyCounts } from "./counts.ts";
 import { complement, type Estimate, scaleEstimate } from "./estimate.ts";
 import { runSurveyJobs } from "./pool.ts";
@@ -52,6 +53,8 @@ export interface SurveyReport extends SurveyCounts {
   /** Those among them with an earlier copy under the same URL, and with copies under other URLs only. */
   readonly sameUrl: { readonly records: Estimate; readonly saved: Estimate };
   readonly otherUrl: { readonly records: Estimate; readonly saved: Estimate };
+  /** Duplicates in files in which nothing can be replaced; not among those above. */
+  readonly fixed: Readonly<Record<SurveyFixedKind, { readonly records: Estimate; readonly bytes: Estimate }>>;
   /** Bytes less, and bytes that remain. */
   readonly saved: Estimate;
   readonly savedRate: Estimate;
@@ -106,6 +109,10 @@ function estimates(counts: SurveyCounts, result: TallyResult, rate: number, seed
     // What is suggested for a URL may be too little, but not what is suggested for all.
     sameUrl: { records: of("sameUrlRecords", sums.records.most), saved: of("sameUrlSaved", sums.saved.most) },
     otherUrl: { records: of("otherUrlRecords", sums.records.most), saved: of("otherUrlSaved", sums.saved.most) },
+    fixed: {
+      arc: { records: of("arcRecords"), bytes: of("arcBytes") },
+      wacz: { records: of("waczRecords"), bytes: of("waczBytes") },
+    },
     saved,
     savedRate: scaleEstimate(saved, ofBytes),
     after: complement(counts.bytes, saved),

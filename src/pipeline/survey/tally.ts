@@ -9,7 +9,8 @@ import { parseCapture, type SurveyedCapture } from "./capture.ts";
 import { FigureSums } from "./estimate.ts";
 import { CLUSTER_LENGTH, type PayloadSampler } from "./sampler.ts";
 
-/** What is counted of duplicates: records, their bytes, what replacing them saves; by the URL they share with another. */
+/** What is counted of duplicates: records, their bytes, what replacing them saves; by the URL they share with another. And
+ * those in files in which nothing can be replaced, by the kind of these. */
 export const FIGURES = [
   "records",
   "bytes",
@@ -18,6 +19,10 @@ export const FIGURES = [
   "sameUrlSaved",
   "otherUrlRecords",
   "otherUrlSaved",
+  "arcRecords",
+  "arcBytes",
+  "waczRecords",
+  "waczBytes",
 ] as const;
 export type Figures = Record<(typeof FIGURES)[number], number>;
 
@@ -129,6 +134,10 @@ function noFigures(): Figures {
     sameUrlSaved: 0,
     otherUrlRecords: 0,
     otherUrlSaved: 0,
+    arcRecords: 0,
+    arcBytes: 0,
+    waczRecords: 0,
+    waczBytes: 0,
   };
 }
 
@@ -171,11 +180,15 @@ class DuplicateCounter {
     const { framing, date, uri, length, saving, damaged, fixed } = capture;
     this.records++;
     const referred = namesOf(capture).some((name) => this.referred?.has(name) === true);
-    const facts = { uri, date, framing, length, damaged, fixed, referred };
+    const facts = { uri, date, framing, length, damaged, fixed: fixed !== undefined, referred };
     const candidate = { ...facts, mime: undefined, payloadSize: undefined };
     const decision = this.chooser.decide(candidate);
     if (decision.kind === "kept") {
       this.kept.set(decision.reason, (this.kept.get(decision.reason) ?? 0) + 1);
+      if (decision.reason === "fixed" && fixed !== undefined) {
+        figures[`${fixed}Records`]++;
+        figures[`${fixed}Bytes`] += length;
+      }
       return;
     }
     const place = `${framing} ${uri}`;

@@ -101,6 +101,19 @@ export class Rebuilder implements Disposable {
     say(code, lengthMessage(told, original.size, this.place(original)));
   }
 
+  /** What the revisit says of itself, and the payload that it leads to. */
+  describe({ revisit, original }: RebuildPair) {
+    try {
+      const { uri, dateText: date } = this.fetch(revisit, ({ uri, dateText }) => ({ uri, dateText }));
+      const payload = this.open(original);
+      const digest = payload.read((chunks) => digestOfChunks("sha256", chunks));
+      return { uri, date, payload: { size: payload.size, digest } };
+    } catch (error) {
+      if (!(error instanceof ArchiveError)) throw error;
+      return { uri: undefined, date: undefined, payload: undefined };
+    }
+  }
+
   /** Puts the record together with the payload of one original. */
   private rebuildWith({ revisit, claim }: RebuildPair, original: PlacedOriginal): Rebuilt {
     let isClaimTrue = claim === undefined;

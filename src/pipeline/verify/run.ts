@@ -11,6 +11,7 @@ import { Closure, type RebuildPair } from "./closure.ts";
 import type { FoundLine, VerifyAgainstJob, VerifyRebuildJob } from "./job.ts";
 import { type FilePairs, type NamedInput, pairFiles, type UnreadFile } from "./pairing.ts";
 import { type FileStanding, type FoundProblem, isProblem, ProblemList, type VerifyProblem } from "./problems.ts";
+import { drawSample } from "./sample.ts";
 import { ScratchWriter } from "./scratch.ts";
 import type { VerifyOptions, VerifyResult, VerifyStage } from "./verify.ts";
 
@@ -80,7 +81,9 @@ export class VerifyRun {
     const outputs = await this.compare(problems);
     const pairs = await this.close(outputs, problems);
     await this.prove(pairs, problems);
-    return this.finish(problems);
+    const { sample } = this.settings;
+    const drawn = sample && (await drawSample(this.disk, pairs, this.inputs, sample));
+    return { ...this.finish(problems), sample: drawn };
   }
 
   private progress(stage: VerifyStage, done: number, total: number): void {
@@ -361,7 +364,7 @@ export class VerifyRun {
     return stretches;
   }
 
-  private finish(problems: ProblemList): Omit<VerifyResult, "skipped"> {
+  private finish(problems: ProblemList): Omit<VerifyResult, "skipped" | "sample"> {
     const { problemsMax = PROBLEMS_MAX, onProblem } = this.settings;
     const found: Counts = {};
     const listed: VerifyProblem[] = [];

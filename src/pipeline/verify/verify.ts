@@ -10,14 +10,18 @@ import { usefulThreads } from "../thread-count.ts";
 import { nameInputs, type UnreadFile } from "./pairing.ts";
 import type { VerifyProblem } from "./problems.ts";
 import { VerifyRun } from "./run.ts";
+import type { SampledRecord } from "./sample.ts";
 
 export type { VerifyProblem } from "./problems.ts";
+export type { SampledRecord } from "./sample.ts";
 
 export interface VerifyOptions {
   /** Files or folders that the set was made from: nothing of them may be missing, nothing else may be there. */
   readonly against?: readonly string[] | undefined;
   /** More files that may hold originals, as the earlier holdings of `dedup --known`; not compared with anything. */
   readonly originals?: readonly string[] | undefined;
+  /** Show so many of the records that dedup replaced, drawn at random; another seed draws others. */
+  readonly sample?: { readonly count: number; readonly seed: number } | undefined;
   readonly threads?: number | undefined;
   /** Tell notes through `onProblem`, too. */
   readonly notes?: boolean | undefined;
@@ -74,6 +78,8 @@ export interface VerifyResult {
   readonly noteCounts: Readonly<Partial<Record<ErrorCode, number>>>;
   /** The first problems, by file and offset. */
   readonly problems: readonly VerifyProblem[];
+  /** The records that were drawn, in order of their places; absent where no sample was asked for. */
+  readonly sample: readonly SampledRecord[] | undefined;
   readonly skipped: readonly SkippedInput[];
 }
 
