@@ -8,6 +8,7 @@ import {
   type Capture,
   type CaptureQuery,
   type Change,
+  type Duplication,
   type Figures,
   type Lifespan,
   type Moment,
@@ -157,6 +158,24 @@ export class Collection {
     });
   }
 
+  /**
+   * How many URLs of a range are alive then. Where some may not be seen, or only some media types count, that takes a
+   * walk, which ends at `max`.
+   */
+  async countSlice(timeMs: number, scope: Scope, max: number): Promise<number> {
+    if (!this.isCountedByWalk(scope.mime)) return await this.archive.countSlice(timeMs, scope);
+    let count = 0;
+    for await (const batch of this.slice(timeMs, scope, { withoutEnds: true })) {
+      count += batch.length;
+      if (count >= max) return max;
+    }
+    return count;
+  }
+
+  isCountedByWalk(mime: Scope["mime"]): boolean {
+    return this.rules !== undefined || mime !== undefined;
+  }
+
   span(fromMs: number, toMs: number, scope?: Scope, options?: SliceOptions): AsyncIterable<readonly Lifespan[]> {
     if (this.rules === undefined) return this.archive.span(fromMs, toMs, scope, options);
     return this.judged(this.archive.span(fromMs, toMs, keysOf(scope), options), scope, async (key) => {
@@ -211,6 +230,12 @@ export class Collection {
   /** How much there is as a whole; with rules, what may be told without those. Walks over all captures. */
   async totals(): Promise<Figures & { readonly pending: number }> {
     return this.rules === undefined ? await this.archive.totals() : (await allowedFigures(this.captures({}))).total;
+  }
+
+  /** What there is more than once, of what may be seen. Walks over all captures. */
+  duplication(onProgress: (captures: number) => void): Promise<Duplication> {
+    const allows = this.rules === undefined ? undefined : (capture: Capture) => this.verdict(capture) === "allow";
+    return this.archive.duplication({ allows, onProgress });
   }
 
   /** The first allowed capture of each URL key, or of each host, in a range of keys, in their order. */

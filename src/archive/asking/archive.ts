@@ -14,6 +14,7 @@ import { isVisit } from "../catalogue/visit-class.ts";
 import type { ArchiveSettings } from "../segments/archive-folder.ts";
 import { Capture, CaptureNames } from "./capture.ts";
 import { type CaptureQuery, findCaptures } from "./capture-query.ts";
+import { countDuplication, type Duplication, type DuplicationOptions } from "./duplication.ts";
 import { firstsIn } from "./firsts.ts";
 import { KnownInArchive } from "./known-in-archive.ts";
 import {
@@ -30,6 +31,7 @@ import { type ByteRange, OpenedCapture, rawRecord } from "./opened-capture.ts";
 import { PAUSE } from "./pause.ts";
 import { readSegment, type SegmentFile, segmentNumber } from "./segment-file.ts";
 import { type ArchiveOptions, Snapshot } from "./snapshot.ts";
+import { type ArchiveSource, sourcesIn } from "./sources.ts";
 import { type ArchiveTotals, archiveStats, archiveTotals, type NamedFigures, type StatsGroup } from "./stats.ts";
 
 const BATCH_SIZE = 1000;
@@ -45,8 +47,9 @@ interface Shared {
 }
 
 export class Archive implements AsyncDisposable {
-  private readonly disk: Disk;
-  private readonly folder: string;
+  /** Where it lies: what an export is made from. */
+  readonly disk: Disk;
+  readonly folder: string;
   private readonly options: ArchiveOptions;
   private shared: Shared;
 
@@ -124,6 +127,11 @@ export class Archive implements AsyncDisposable {
     return this.stream(({ snapshot }) => lifespansIn(snapshot, snapshot.timeline.slice(timeMs, scope), scope, options));
   }
 
+  /** How many lifespans `slice` would give, of all media types; without a walk where nothing has changed since then. */
+  countSlice(timeMs: number, range: Pick<Scope, "from" | "to">): Promise<number> {
+    return this.ask(({ snapshot }) => snapshot.timeline.countSlice(timeMs, range));
+  }
+
   /** Everything that was alive at some time from one moment to another, in the order of keys and births. */
   span(fromMs: number, toMs: number, scope?: Scope, options?: SliceOptions): AsyncIterable<readonly Lifespan[]> {
     return this.stream(({ snapshot }) =>
@@ -170,6 +178,16 @@ export class Archive implements AsyncDisposable {
 
   stats(by: StatsGroup): AsyncIterable<readonly NamedFigures[]> {
     return this.stream(({ snapshot }) => archiveStats(snapshot, by));
+  }
+
+  /** The files that captures came from, in the order in which they came; those that were adopted last. */
+  sources(): AsyncIterable<readonly ArchiveSource[]> {
+    return this.stream(({ snapshot }) => sourcesIn(snapshot));
+  }
+
+  /** What there is more than once: walks over all captures. */
+  duplication(options?: DuplicationOptions): Promise<Duplication> {
+    return this.walk(({ snapshot, names }) => countDuplication(snapshot.catalogue, names, options));
   }
 
   /** The first capture of each URL key, or of each host, in a range of keys, in their order. */

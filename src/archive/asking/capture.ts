@@ -123,6 +123,11 @@ export class Capture {
     return has(this.row, Flag.removed) ? undefined : this.names.source(this.row.source);
   }
 
+  /** Which of the archive's sources that is. */
+  get sourceNumber(): number | undefined {
+    return has(this.row, Flag.removed) ? undefined : this.row.source;
+  }
+
   /** The file that its record lies in, and where. */
   get file(): string {
     return this.names.file(this.row.place.segment);

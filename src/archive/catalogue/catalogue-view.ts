@@ -316,6 +316,12 @@ export class CatalogueView {
     return this.listed(Table.seen, latin1(digest), false, after);
   }
 
+  /** Every capture with a payload, in the order of the first halves of their digests, which are told as text. */
+  *allSeen(): Generator<{ readonly content: string; readonly key: CaptureKey }> {
+    for (const { key } of this.table(Table.seen))
+      yield { content: key.slice(1, 1 + DIGEST_HALF), key: key.slice(1 + DIGEST_HALF) };
+  }
+
   isListed(table: number, under: string, key: CaptureKey): boolean {
     return this.view.get(listKey(table, under, key)) !== undefined;
   }
@@ -442,6 +448,12 @@ export class CatalogueView {
   lastOwnSource(): number {
     const pair = this.view.first(tableKey(Table.source), tableKey(Table.source, number32(ADOPTED_SOURCES)), true);
     return pair === undefined ? 0 : numberIn(pair.key);
+  }
+
+  /** In the order of their numbers: files that were added, and then those that were adopted. */
+  *sources(): Generator<{ readonly number: number; readonly row: SourceRow }> {
+    for (const { key, value } of this.table(Table.source))
+      yield { number: numberIn(key), row: JSON.parse(value.toString()) as SourceRow };
   }
 
   source(number: number): SourceRow | undefined {
