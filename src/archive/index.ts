@@ -1,12 +1,18 @@
 export type { AdoptReport } from "./adding/adopt.ts";
-export type { IntakeCounts } from "./adding/intake.ts";
+export type { IntakeCounts } from "./adding/intake-counts.ts";
 export type { TakeOptions } from "./adding/take-facts.ts";
 export { type AddOptions, type AddReport, ArchiveWriter } from "./archive-writer.ts";
 export { captureJson, lifespanJson } from "./asking/answer-json.ts";
 export { Archive } from "./asking/archive.ts";
 export type { Capture, CaptureFlag } from "./asking/capture.ts";
 export type { CaptureQuery } from "./asking/capture-query.ts";
-export type { CrawlFigures, DuplicateTally, Duplication, DuplicationOptions, MonthFigures } from "./asking/duplication.ts";
+export type {
+  CrawlFigures,
+  DuplicateTally,
+  Duplication,
+  DuplicationOptions,
+  MonthFigures,
+} from "./asking/duplication.ts";
 export type { KnownInArchive } from "./asking/known-in-archive.ts";
 export type { Change, Lifespan, Scope, SliceOptions } from "./asking/lifespans.ts";
 export type { Moment } from "./asking/moment.ts";

@@ -231,13 +231,25 @@ function formatTaken(report: AddReport): [string, string][] {
   const share = bytesIn === 0 ? 0 : 1 - bytesKept / bytesIn;
   // What was there before is not saved.
   const saved = captures === 0 ? "" : ` (${(share * 100).toFixed(1)} % saved)`;
+  const across = `${formatNumber(acrossTime)} across time, ${formatNumber(acrossLocation)} across location`;
   return [
     ["contents", `${formatNumber(contents)} new`],
-    [
-      "duplicates",
-      `${formatNumber(duplicates)}: ${formatNumber(acrossTime)} across time, ${formatNumber(acrossLocation)} across location`,
-    ],
+    ["nothing new", formatRepeated(report)],
+    ["duplicates", `${formatNumber(duplicates)}: ${across}`],
     ["revisits", `${formatNumber(revisits)} new; in the whole archive ${formatNumber(pending)} without an original`],
     ["size", `${formatSize(bytesIn)} in, ${formatSize(bytesKept)} kept${saved}`],
   ];
+}
+
+/** Captures whose contents the archive had, and what became of them. */
+function formatRepeated({ repeated, replaced, kept, incomparable }: AddReport): string {
+  const { saving = 0 } = kept;
+  const others = repeated - replaced - saving;
+  const fates = [
+    `${formatNumber(replaced)} became revisits`,
+    ...(saving > 0 ? [`${formatNumber(saving)} kept, as a revisit would save too little`] : []),
+    ...(others > 0 ? [`${formatNumber(others)} kept for other reasons`] : []),
+  ];
+  const unknown = incomparable > 0 ? `; ${formatNumber(incomparable)} without a content to compare` : "";
+  return `${formatNumber(repeated)}: ${fates.join(", ")}${unknown}`;
 }

@@ -32,3 +32,4 @@ export * from "./policy.ts";
 export * from "./reference.ts";
 export * from "./rules.ts";
 export { DuplicateTally, newOnes, type TalliedCapture, type TallyCounts } from "./tally.ts";
+export { UrlsBefore } from "./urls-before.ts";

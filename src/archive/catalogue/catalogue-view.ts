@@ -316,6 +316,12 @@ export class CatalogueView {
     return this.listed(Table.seen, latin1(digest), false, after);
   }
 
+  /** Those of them that are of one URL key, in the order of times. */
+  *seenAt(digest: Buffer, urlKey: string): Generator<CaptureKey> {
+    const prefix = tableKey(Table.seen, `${latin1(digest)}${urlKey}\0`);
+    for (const { key } of this.view.range(prefix, behind(prefix))) yield key.slice(1 + DIGEST_HALF);
+  }
+
   /** Every capture with a payload, in the order of the first halves of their digests, which are told as text. */
   *allSeen(): Generator<{ readonly content: string; readonly key: CaptureKey }> {
     for (const { key } of this.table(Table.seen))
