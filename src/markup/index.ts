@@ -2,6 +2,7 @@
 
 export { type Calendar, calendarTable, type MonthCount } from "./calendar.ts";
 export { type BarPart, chartBar, legend, PATTERNS } from "./charts.ts";
+export { csvField, csvLine } from "./csv.ts";
 export {
   formatAmount,
   formatBytes,

@@ -33,6 +33,7 @@ import { markText } from "../entering/told.ts";
 import { belongsTo } from "../segments/companions.ts";
 import { isOddSegment, readable } from "../segments/segments.ts";
 import { sourceIn, sourceNumberOf } from "../segments/source-record.ts";
+import { crawlIn } from "./crawl-name.ts";
 import { countRepeated, noCounts, type RepeatedReason } from "./intake-counts.ts";
 import { IntakePages } from "./intake-pages.ts";
 import { IntakeSource } from "./intake-source.ts";
@@ -44,6 +45,8 @@ export interface IntakeOptions {
   readonly policy: Policy;
   /** Takes back what was removed before. */
   readonly readmit: boolean;
+  /** The crawl that all inputs are part of; else each says it, or its name. */
+  readonly crawl?: string | undefined;
 }
 
 /** Why a record is written as it is. */
@@ -446,7 +449,8 @@ export class Intake implements Disposable {
     const { catalogue, segment, shelf, clock } = this.core;
     this.sourceNumber = catalogue.nextSource();
     const { name } = this.source!.input;
-    const source = { name, addedMs: clock.now() };
+    const crawl = this.options.crawl ?? crawlIn(this.core.disk, this.source!.input);
+    const source = { name, addedMs: clock.now(), ...(crawl === undefined ? {} : { crawl }) };
     segment.beginSource(this.sourceNumber, source);
     catalogue.putSource(this.sourceNumber, source);
     const warcinfo = this.source!.arcWarcinfo(facts);

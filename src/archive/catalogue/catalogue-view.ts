@@ -57,6 +57,8 @@ export const ADOPTED_SOURCES = 2 ** 31;
 export interface SourceRow {
   readonly name: string;
   readonly addedMs: number;
+  /** The crawl that it is part of, where it was told; else its name tells. */
+  readonly crawl?: string | undefined;
 }
 
 /** How far a journal reaches. */
