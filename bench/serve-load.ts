@@ -200,8 +200,9 @@ class Connection implements AsyncDisposable {
     await new Promise<void>((resolve) => (this.wake = resolve));
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  [Symbol.asyncDispose](): Promise<void> {
     this.socket.destroy();
+    return Promise.resolve();
   }
 }
 

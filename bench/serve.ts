@@ -135,7 +135,11 @@ async function startPywb(folder: string, file: string, target: string): Promise<
   const settings = "--master --die-on-term --processes 2 --gevent 100 --gevent-early-monkey-patch --buffer-size 65536";
   const args = (port: number) => [
     ...settings.split(" "),
-    ...["--disable-logging", "--module", "pywb.apps.wayback", "--http-socket", `127.0.0.1:${port}`],
+    "--disable-logging",
+    "--module",
+    "pywb.apps.wayback",
+    "--http-socket",
+    `127.0.0.1:${port}`,
     ...(process.env.PYWB === undefined ? [] : ["--virtualenv", join(process.env.PYWB, "..")]),
   ];
   return ServerProcess.start(program("uwsgi"), args, { cwd: home, target });

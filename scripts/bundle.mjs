@@ -13,6 +13,7 @@ const ENTRIES = {
   "survey-worker": "pipeline/survey/survey-worker.js",
   "http-source-worker": "pipeline/http-source-worker.js",
   "content-worker": "store/content-worker.js",
+  "diff-worker": "serve/pages/compare/diff-worker.js",
 };
 
 const dist = join(root, "dist");
@@ -63,10 +64,16 @@ await made.write({
 await made.close();
 writeFileSync(join(folder, "package.json"), `${JSON.stringify({ type: "commonjs" })}\n`);
 
-// The one script of the pages, for browsers: a file beside the program, which serves it.
-const pages = await rolldown({ input: join(root, "ui", "pages.ts"), platform: "browser" });
-await pages.write({ file: join(folder, "pages-script.js"), format: "iife", minify: true });
-await pages.close();
+// The scripts for browsers, files beside the program, which serves them: that of the pages, and two of the replay origin.
+for (const [input, file] of [
+  ["pages.ts", "pages-script.js"],
+  ["replay-boot.ts", "replay-boot.js"],
+  ["replay-guard.ts", "replay-guard.js"],
+]) {
+  const script = await rolldown({ input: join(root, "ui", input), platform: "browser" });
+  await script.write({ file: join(folder, file), format: "iife", minify: true });
+  await script.close();
+}
 
 // Last: where it is there, all is.
 copyFileSync(join(root, "scripts", "launcher.cjs"), join(folder, "holotype.js"));

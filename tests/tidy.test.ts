@@ -14,15 +14,18 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 function listFiles(folder: string, ignored: readonly RegExp[]): string[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = posix.join(folder, entry.name);
-    if (entry.name === ".git" || ignored.some((pattern) => pattern.test(entry.name))) return [];
+    if (entry.name === ".git" || ignored.some((pattern) => pattern.test(`/${path}`))) return [];
     return entry.isDirectory() ? listFiles(path, ignored) : entry.isFile() ? [path] : [];
   });
 }
 
-/** The patterns of `.gitignore` are plain names and `*.ending`; nothing else is understood here. */
+/** The patterns of `.gitignore` are plain names, those at the root and `*.ending`; nothing else is understood here. */
 function readIgnored(): RegExp[] {
   const lines = readFileSync(join(ROOT, ".gitignore"), "utf8").split("\n").filter(Boolean);
-  return lines.map((line) => new RegExp(`^${line.replace(/\/$/, "").replaceAll(".", "\\.").replace("*", ".*")}$`));
+  return lines.map((line) => {
+    const name = line.replace(/\/$/, "").replaceAll(".", "\\.").replace("*", "[^/]*");
+    return new RegExp(name.startsWith("/") ? `^${name}$` : `/${name}$`);
+  });
 }
 
 const FILES = listFiles("", readIgnored()).sort();
@@ -205,6 +208,7 @@ describe("files", () => {
     const entries: Readonly<Record<string, string>> = {
       "src/cli/main.ts": "what the bin of package.json is made of",
       "src/store/content-worker.ts": "started as a thread, by its URL",
+      "src/serve/pages/compare/diff-worker.ts": "started as a thread, by its URL",
       "src/pipeline/record-worker.ts": "started as a thread, by its URL",
       "src/pipeline/stage-worker.ts": "started as a thread, by its URL",
       "src/pipeline/http-source-worker.ts": "started as a thread, by its URL",

@@ -15,6 +15,7 @@ export type {
 } from "./asking/duplication.ts";
 export type { KnownInArchive } from "./asking/known-in-archive.ts";
 export type { Change, Lifespan, Scope, SliceOptions } from "./asking/lifespans.ts";
+export { type LookAlikes, lookAlikes } from "./asking/look-alikes.ts";
 export type { Moment } from "./asking/moment.ts";
 export { type ByteRange, OpenedCapture } from "./asking/opened-capture.ts";
 export type { RepeatedContent } from "./asking/repeated-contents.ts";

@@ -28,6 +28,12 @@ commits show within a second. Its log goes to standard error, one JSON object pe
     host: { type: "string", value: "ADDRESS", help: "address to listen on", default: "127.0.0.1" },
     port: { type: "string", value: "N", help: "port to listen on; 0 for any that is free", default: "8080" },
     "base-url": { type: "string", value: "URL", help: "what clients see in front of the server, behind a proxy" },
+    "replay-port": {
+      type: "string",
+      value: "N",
+      help: "port that archived pages run on (default: the next that is free)",
+    },
+    "replay-url": { type: "string", value: "URL", help: "what browsers see in front of that port: another host name" },
     cors: { type: "boolean", help: "let scripts of all web pages read the answers" },
     "serve-files": { type: "boolean", help: "also serve records and segments as they lie on disk" },
     "token-file": { type: "string", value: "FILE", help: "holds the token that every request must bear" },
@@ -54,7 +60,7 @@ commits show within a second. Its log goes to standard error, one JSON object pe
     const options = readOptions(args);
     if (processes > 1 && options.http.fleet === undefined) return runFleet(args, options, processes, stop);
     await using serving = isForDigests(args) ? await serveDigests(args, options.http) : await Serving.open(options);
-    if (options.http.fleet === undefined) tellReady(serving.url, serving.names, args);
+    if (options.http.fleet === undefined) tellReady(serving, args);
     await (options.http.fleet?.closing ?? stop);
     return 0;
   },
@@ -70,24 +76,33 @@ async function runFleet(args: Arguments, options: ServingOptions, count: number,
   const names = isForDigests(args) ? await checkDigests(args) : await checkServing(options);
   const closeTimeoutMs = HTTP_SERVER_LIMITS_DEFAULT.drainTimeoutMs + CLOSE_PATIENCE_MS;
   await using fleet = await startFleet({ count, closeTimeoutMs, onLog: printLog });
-  tellReady(fleet.url, names, args);
+  tellReady({ url: fleet.url, names }, args);
   await stop;
   return 0;
 }
 
-function tellReady(url: string, names: readonly string[], args: Arguments): void {
-  writeStandardOutput(args.flag("json") ? `${JSON.stringify({ url, collections: names })}\n` : `${url}\n`);
+interface Ready {
+  readonly url: string;
+  readonly replayUrl?: string;
+  readonly names: readonly string[];
+}
+
+function tellReady({ url, replayUrl, names }: Ready, args: Arguments): void {
+  const told = JSON.stringify({ url, replayUrl, collections: names });
+  writeStandardOutput(args.flag("json") ? `${told}\n` : `${url}\n`);
 }
 
 function readOptions(args: Arguments): ServingOptions {
   return {
     archives: args.list("archive").length > 0 ? args.list("archive") : [defaultFolder(args)],
     rules: args.list("rules"),
-    baseUrl: readBaseUrl(args),
+    baseUrl: readUrl(args, "base-url"),
+    replayUrl: readUrl(args, "replay-url"),
+    replayPort: readPort(args, "replay-port"),
     serveFiles: args.flag("serve-files"),
     http: {
       host: args.text("host") ?? "127.0.0.1",
-      port: parseCount("port", args.text("port") ?? "", 0, 65_535),
+      port: readPort(args, "port") ?? 0,
       token: readToken(args),
       open: args.flag("open"),
       cors: args.flag("cors"),
@@ -102,10 +117,15 @@ function defaultFolder(args: Arguments): string {
   return archiveFolder({ ...args, text: () => undefined });
 }
 
-function readBaseUrl(args: Arguments): string | undefined {
-  const text = args.text("base-url");
+function readPort(args: Arguments, name: string): number | undefined {
+  const text = args.text(name);
+  return text === undefined ? undefined : parseCount(name, text, 0, 65_535);
+}
+
+function readUrl(args: Arguments, name: string): string | undefined {
+  const text = args.text(name);
   if (text === undefined) return undefined;
   if (!/^https?:\/\/[^/?#\s]+(?:\/[^?#\s]*)?$/i.test(text) || !URL.canParse(text))
-    throw new ArchiveError("HT_USAGE", `--base-url takes a URL, not ${text}`);
+    throw new ArchiveError("HT_USAGE", `--${name} takes a URL, not ${text}`);
   return text;
 }

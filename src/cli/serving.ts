@@ -2,23 +2,37 @@
 import { basename, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Archive } from "../archive/index.ts";
-import { ArchiveError } from "../base/index.ts";
+import { ArchiveError, systemRandom } from "../base/index.ts";
 import { nodeDisk, writeStandardError } from "../disk/index.ts";
-import { type HttpServer, type HttpServerOptions, type LogEntry, serveHttp } from "../http/index.ts";
+import {
+  checkReach,
+  type Handler,
+  type HttpServer,
+  type HttpServerOptions,
+  type LogEntry,
+  serveHttp,
+} from "../http/index.ts";
 import {
   type AccessRules,
   Collection,
   followCommits,
   parseAccessRules,
+  ReplayAccess,
   type ServeOptions,
   serveArchives,
+  serveReplay,
   toldAnswer,
 } from "../serve/index.ts";
+import { readReplayWorker } from "./replay-worker.ts";
+import { readWhole } from "./whole-file.ts";
 
+const SECRET_SIZE = 32;
 const RULES_SIZE_MAX = 1 << 28;
-const PAGES_SCRIPT_SIZE_MAX = 1 << 20;
+const SCRIPT_SIZE_MAX = 1 << 20;
+/** Ports that are tried for replay, from the one behind that of the pages on. */
+const PORTS_TRIED = 20;
 
-export interface ServingOptions extends Omit<ServeOptions, "script"> {
+export interface ServingOptions extends Omit<ServeOptions, "script" | "replay"> {
   /** Folders of archives, or `NAME=DIR`. */
   readonly archives: readonly string[];
   /** Files of access rules for all of them, or `NAME=FILE` for one. */
@@ -27,18 +41,29 @@ export interface ServingOptions extends Omit<ServeOptions, "script"> {
   readonly http: Pick<HttpServerOptions, "host" | "port" | "token" | "open" | "cors" | "logRequests" | "fleet">;
   /** Log to standard error, one JSON object per line; otherwise only errors. */
   readonly isLogged: boolean;
+  /** What browsers see in front of replay, behind a proxy. */
+  readonly replayUrl?: string | undefined;
+  /** Where replay listens; by default the next port that is free. */
+  readonly replayPort?: number | undefined;
 }
 
 /** Serves until it is disposed of; then it finishes the requests under way and closes the archives. */
 export class Serving implements AsyncDisposable {
   readonly collections: readonly Collection[];
   private readonly server: HttpServer;
+  private readonly replay: HttpServer;
   private readonly archives: readonly Archive[];
   private readonly ending = new AbortController();
   private readonly following: Promise<void>;
 
-  private constructor(server: HttpServer, collections: readonly Collection[], archives: readonly Archive[]) {
+  private constructor(
+    server: HttpServer,
+    replay: HttpServer,
+    collections: readonly Collection[],
+    archives: readonly Archive[],
+  ) {
     this.server = server;
+    this.replay = replay;
     this.collections = collections;
     this.archives = archives;
     this.following = followCommits(collections, this.ending.signal, (collection, { code, message }) =>
@@ -51,17 +76,29 @@ export class Serving implements AsyncDisposable {
     const archives: Archive[] = [];
     try {
       const collections = await openCollections(options, archives);
-      const { baseUrl, serveFiles, http, isLogged } = options;
-      const handler = serveArchives(collections, { baseUrl, serveFiles, script: readPagesScript() });
-      const server = await serveHttp(handler, {
+      const { baseUrl, serveFiles, http, replayUrl, isLogged } = options;
+      const onLog = (entry: LogEntry) => {
+        if (isLogged || entry.level === "error") printLog(entry);
+      };
+      const worker = readReplayWorker();
+      const shared = await http.fleet?.secret;
+      const secret = shared === undefined ? systemRandom.bytes(SECRET_SIZE) : Buffer.from(shared, "hex");
+      const access = new ReplayAccess({ baseUrl, replayUrl, hasWorker: worker !== undefined }, secret);
+      const scripts = new Map(["replay-boot.js", "replay-guard.js"].map((name) => [name, readScript(name)]));
+      const replay = await listenForReplay(serveReplay(collections, { access, worker, scripts }), options, onLog);
+      const script = readScript("pages-script.js");
+      const server = await serveHttp(serveArchives(collections, { baseUrl, serveFiles, script, replay: access }), {
         ...http,
-        hosts: baseUrl === undefined ? [] : [new URL(baseUrl).hostname],
+        hosts: hostsOf(baseUrl),
         formatError: toldAnswer,
-        onLog: (entry) => {
-          if (isLogged || entry.level === "error") printLog(entry);
-        },
+        onLog,
+      }).catch(async (error: unknown) => {
+        await replay.close();
+        throw error;
       });
-      return new Serving(server, collections, archives);
+      access.origins.pagesPort = Number(new URL(server.url).port);
+      access.origins.replayPort = Number(new URL(replay.url).port);
+      return new Serving(server, replay, collections, archives);
     } catch (error) {
       await closeAll(archives);
       throw error;
@@ -78,10 +115,15 @@ export class Serving implements AsyncDisposable {
     return this.server.url;
   }
 
+  /** Of the origin where archived pages run. */
+  get replayUrl(): string {
+    return this.replay.url;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.ending.abort();
     await this.following;
-    await this.server.close();
+    await Promise.all([this.server.close(), this.replay.close()]);
     await closeAll(this.archives);
   }
 }
@@ -96,9 +138,44 @@ export async function checkServing(options: ServingOptions): Promise<readonly st
   }
 }
 
+/**
+ * On the address of the pages, and on a port of its own. It asks for no token: browsers send none with the parts of a page,
+ * and who does not know the names of the collections there (`ReplayNames`) finds nothing.
+ */
+async function listenForReplay(
+  handler: Handler,
+  { http, replayPort, replayUrl }: ServingOptions,
+  onLog: (entry: LogEntry) => void,
+): Promise<HttpServer> {
+  const { host = "127.0.0.1", port = 0, token, open = false, logRequests } = http;
+  if (open !== true) checkReach(host, token);
+  const options = {
+    host,
+    open: open || token !== undefined,
+    embedded: true,
+    hosts: hostsOf(replayUrl),
+    formatError: toldAnswer,
+    onLog,
+    logRequests: logRequests ?? false,
+  };
+  if (replayPort !== undefined) return await serveHttp(handler, { ...options, port: replayPort });
+  for (let tried = 1; port !== 0 && tried <= PORTS_TRIED && port + tried < 65_536; tried++) {
+    try {
+      return await serveHttp(handler, { ...options, port: port + tried });
+    } catch (error) {
+      if (!(error instanceof ArchiveError) || error.code !== "HT_LOCKED") throw error;
+    }
+  }
+  return await serveHttp(handler, { ...options, port: 0 });
+}
+
+function hostsOf(url: string | undefined): string[] {
+  return url === undefined ? [] : [new URL(url).hostname];
+}
+
 /** Lies beside the program, made of ui/ by the build. */
-function readPagesScript(): string {
-  return readWhole(fileURLToPath(new URL("./pages-script.js", import.meta.url)), PAGES_SCRIPT_SIZE_MAX);
+function readScript(name: string): string {
+  return readWhole(fileURLToPath(new URL(name, import.meta.url)), SCRIPT_SIZE_MAX).toString("utf8");
 }
 
 /** `NAME=DIR`; without a name, undefined. A folder that is called so comes first. */
@@ -140,21 +217,9 @@ function readRules(texts: readonly string[]): Map<string, AccessRules> {
   for (const text of texts) {
     const [name = "", path] = splitNamed(text);
     if (rules.has(name)) throw new ArchiveError("HT_USAGE", `--rules ${text}: only one file for each collection`);
-    rules.set(name, parseAccessRules(readWhole(path, RULES_SIZE_MAX), path));
+    rules.set(name, parseAccessRules(readWhole(path, RULES_SIZE_MAX).toString("utf8"), path));
   }
   return rules;
-}
-
-/** All of it or an error: rules that were cut off would show what they should hide. */
-function readWhole(path: string, sizeMax: number): string {
-  using file = nodeDisk.open(path, "read");
-  const size = file.size();
-  if (size > sizeMax) throw new ArchiveError("HT_TOO_LARGE", `${path}: larger than such a file may be`);
-  const bytes = Buffer.alloc(size);
-  let at = 0;
-  for (let count = -1; at < size && count !== 0; at += count) count = file.read(bytes.subarray(at), at);
-  if (at < size) throw new ArchiveError("HT_CHANGED", `${path}: became shorter while it was read`);
-  return bytes.toString("utf8");
 }
 
 export function printLog(entry: LogEntry | Readonly<Record<string, unknown>>): void {

@@ -16,9 +16,9 @@ export interface Calendar {
   /** By `year * 12 + month`, the first month being 0. */
   readonly months: ReadonlyMap<number, MonthCount>;
   /** Where a month leads. */
-  link(year: number, month: number): string;
+  readonly link: (year: number, month: number) => string;
   /** What a month with a count is called: `3 changes, 12 captures`. */
-  describe(count: MonthCount): string;
+  readonly describe: (count: MonthCount) => string;
 }
 
 /** The lightest shade is for one, the darkest for many. */

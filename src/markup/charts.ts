@@ -22,7 +22,8 @@ function percent(value: number, whole: number): string {
   return `${Number(Math.min(100, (value / whole) * 100).toFixed(3))}%`;
 }
 
-const PAINTS: Readonly<Record<Fill, Markup>> = {
+/** What a part is drawn with. */
+export const BAR_PAINTS: Readonly<Record<Fill, Markup>> = {
   kept: html`class="kept"`,
   saved: html`class="saved" fill="url(#saved)"`,
   third: html`class="third" fill="url(#third)"`,
@@ -36,7 +37,7 @@ function barParts(parts: readonly BarPart[], whole: number): Markup[] {
     const shown = Math.min(Math.max(0, value), Math.max(0, whole - start));
     if (shown > 0) {
       drawn.push(
-        html`<rect x="${percent(start, whole)}" width="${percent(shown, whole)}" height="100%" ${PAINTS[fill]}/>`,
+        html`<rect x="${percent(start, whole)}" width="${percent(shown, whole)}" height="100%" ${BAR_PAINTS[fill]}/>`,
       );
     }
     start += shown;
@@ -56,7 +57,7 @@ export function rowBar(parts: readonly BarPart[], whole: number): Markup {
 
 export function legend(entries: readonly (readonly [Fill, string])[]): Markup {
   const items = entries.map(([fill, text]) => {
-    return html`<li><svg width="16" height="12" aria-hidden="true" focusable="false"><rect width="16" height="12" ${PAINTS[fill]}/></svg> ${text}</li>`;
+    return html`<li><svg width="16" height="12" aria-hidden="true" focusable="false"><rect width="16" height="12" ${BAR_PAINTS[fill]}/></svg> ${text}</li>`;
   });
   return html`<ul class="legend">${items}</ul>`;
 }

@@ -3,6 +3,7 @@ import { KIT_STYLE } from "./style.ts";
 
 export const PAGES_STYLE = `${KIT_STYLE}
 body { display: flex; flex-direction: column; min-height: 100vh; }
+[hidden] { display: none !important; }
 main, footer.page { width: 100%; }
 main { flex: 1 0 auto; padding-bottom: 2rem; }
 main:focus { outline: none; }
@@ -16,7 +17,8 @@ main:focus { outline: none; }
 .brand svg { display: block; }
 .mark-a { fill: var(--observed); } .mark-b { fill: var(--presumed-line); } .mark-c { fill: var(--saved); }
 .top nav ul { margin: 0; gap: .15rem 1.1rem; font-size: .9375rem; }
-.top nav a { display: block; padding: .3rem 0; color: var(--soft); text-decoration: none; border-bottom: 2px solid transparent; }
+.top nav a { display: block; padding: .3rem 0; color: var(--soft); text-decoration: none; border: 0 solid transparent; border-width: 2px 0; }
+.eyebrow code { text-transform: none; letter-spacing: 0; }
 .top nav a:hover { color: var(--ink); }
 .top nav a[aria-current] { color: var(--ink); border-bottom-color: var(--saved); }
 .top .find { flex: 1 1 14rem; max-width: 26rem; margin-left: auto; }
@@ -62,7 +64,7 @@ button:hover, .button:hover { border-color: var(--ink); }
 .tabs { display: flex; flex-wrap: wrap; gap: .25rem 1.25rem; margin: 0 0 .75rem; padding: 0; list-style: none; border-bottom: 1px solid var(--line); }
 .tabs a { display: block; padding: .3rem 0; color: var(--soft); text-decoration: none; border-bottom: 2px solid transparent; margin-bottom: -1px; }
 .tabs a[aria-current] { color: var(--ink); border-bottom-color: var(--saved); }
-pre { margin: .75rem 0; padding: .7rem .9rem; overflow-x: auto; background: var(--faint); border-radius: 4px; font: .875rem/1.5 var(--mono); }
+pre { margin: .75rem 0; padding: .7rem .9rem; white-space: pre-wrap; overflow-wrap: anywhere; background: var(--faint); border-radius: 4px; font: .875rem/1.5 var(--mono); }
 code { font-family: var(--mono); font-size: .9em; }
 pre code { font-size: inherit; }
 .columns { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(18rem, 100%), 1fr)); gap: 0 2rem; align-items: start; }
@@ -96,7 +98,7 @@ pre code { font-size: inherit; }
 .versions tr:target th, .versions tr:target td { background: var(--mark); }
 .actions li:has(details[open]) { flex-basis: 100%; }
 .cite { margin: 0; max-width: 34rem; }
-.cite pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: .3rem 0; font-size: .8125rem; }
+.cite pre { margin: .3rem 0; font-size: .8125rem; }
 .pager { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; margin-top: 1rem; }
 .notice { border-left: 4px solid var(--third); }
 
@@ -110,7 +112,7 @@ pre code { font-size: inherit; }
   .large .typed, .large .date { flex-basis: 100%; }
   .large button { width: 100%; }
   .axis .odd { display: none; }
-  .versions, .versions tbody, .versions tr, .versions td, .versions th { display: block; }
+  .versions, .versions caption, .versions tbody, .versions tr, .versions td, .versions th { display: block; }
   .versions thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   .versions tr { padding: .7rem 0; border-bottom: 1px solid var(--line); }
   .versions th, .versions td { padding: .1rem 0; border: 0; }

@@ -11,6 +11,7 @@ import {
   type Duplication,
   type Figures,
   type Lifespan,
+  lookAlikes,
   type Moment,
   type NamedFigures,
   type OpenedCapture,
@@ -28,6 +29,9 @@ import { allowedLifespans, allowedMoment, isVisit } from "./access/allowed-lifes
 /** A letter first, so that no name reads like a time; and none that a route has. */
 const NAME = /^(?!(?:api|cdx|wayback|health|metrics|static|live)$)[A-Za-z_][\w-]{0,63}$/;
 const BATCH_SIZE = 1000;
+/** More keys than this are not looked at for URLs that look alike, nor more of these returned. */
+const KEYS_LOOKED_MAX = 2000;
+const ALIKE_MAX = 20;
 
 export class Collection {
   readonly name: string;
@@ -257,6 +261,21 @@ export class Collection {
       }
       if (shown.length > 0) yield shown;
     }
+  }
+
+  /** Captured URLs that differ from this one only by what scripts put into it against caches; a few of them. */
+  async alike(url: string): Promise<string[]> {
+    const { ranges, isAlike } = lookAlikes(url);
+    const found: string[] = [];
+    let looked = 0;
+    for (const range of ranges) {
+      for await (const batch of this.firsts(range, "key")) {
+        found.push(...batch.filter(({ key }) => isAlike(key)).map((capture) => capture.url));
+        looked += batch.length;
+        if (looked > KEYS_LOOKED_MAX || found.length >= ALIKE_MAX) return found.slice(0, ALIKE_MAX);
+      }
+    }
+    return found;
   }
 
   private async firstOf(part: string, of: "key" | "host"): Promise<Capture | undefined> {

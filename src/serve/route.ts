@@ -2,6 +2,7 @@
 import type { ServerAnswer, ServerRequest } from "../http/index.ts";
 import type { Collection } from "./collection.ts";
 import type { Assets } from "./pages/assets.ts";
+import type { ReplayAccess } from "./replay-origin/replay-access.ts";
 
 /** A request on its way to a route. */
 export interface Asked {
@@ -19,7 +20,12 @@ export interface Asked {
   readonly serveFiles: boolean;
   /** What pages load. */
   readonly assets: Assets;
+  /** The way to the replay origin; absent where there is none. */
+  readonly replay: ReplayAccess | undefined;
 }
+
+/** What content is found by, on either origin. */
+export type AskedContent = Pick<Asked, "request" | "collection" | "found">;
 
 export interface Route {
   /** As the documentation has it: `/<coll>/timemap/link/<url>`. Every route has its own. */

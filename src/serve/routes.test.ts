@@ -18,9 +18,9 @@ const records = [
 
 /** Targets that would show the hidden capture without rules, or count it; all of a route's. */
 const CASES: Readonly<Record<string, readonly string[]>> = {
-  "/": ["/"],
+  "/": ["/", "/?format=json", "/?q=hidden"],
   "/static/<file>": ["/static/none.css"],
-  "/<coll>/": ["/coll/"],
+  "/<coll>/": ["/coll/?q=hid", "/coll/?q=secret&format=json", "/coll/", "/coll/?format=json"],
   "/<coll>?q=type:urlquery…": [
     `/coll?q=type:urlquery+url:${encodeURIComponent(HIDDEN)}`,
     "/coll?q=type:prefixquery+url:hidden.example/",
@@ -34,12 +34,39 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
   "/<coll>/timemap/{link,json,cdxj}/<url>": ["link", "json", "cdxj"].map((form) => `/coll/timemap/${form}/${HIDDEN}`),
   "/<coll>/record/<time>/<url>": [`/coll/record/2015/${HIDDEN}`],
   "/<coll>/segments/<file>": ["/coll/segments/000001.warc.gz"],
-  "/<coll>/*/<url>": [`/coll/*/${SEEN}`],
+  "/<coll>/*/<url>": [`/coll/*/${HIDDEN}`, `/coll/2015*/${HIDDEN}`],
+  "/<coll>/timeline": [`/coll/timeline?url=${HIDDEN}`, `/coll/timeline?url=${HIDDEN}&format=csv`],
+  "/<coll>/captures": [`/coll/captures?url=${HIDDEN}`, `/coll/captures?url=${HIDDEN}&format=json`],
+  "/<coll>/feed": [`/coll/feed?url=${HIDDEN}`, "/coll/feed?site=hidden.example", "/coll/feed?site=example"],
   "/<coll>/<time>id_/<url>": [`/coll/20150101000000id_/${HIDDEN}`, `/coll/as-of/2016id_/${HIDDEN}`],
   "/<coll>/<time>ir_/<url>": [`/coll/20150101000000ir_/${HIDDEN}`, `/coll/as-of/2016ir_/${HIDDEN}`],
+  "/<coll>/<time>st_/<url>": [`/coll/2016st_/${HIDDEN}`],
+  "/<coll>/replay": [`/coll/replay?url=${HIDDEN}&time=2016`],
+  "/<coll>/parts": [`/coll/parts?url=${HIDDEN}&time=2016&format=json`, `/coll/parts?url=${HIDDEN}&fragment=1`],
+  "/<coll>/capture": [`/coll/capture?url=${HIDDEN}&time=2016&format=json`],
+  "/<coll>/page.wacz": [`/coll/page.wacz?url=${HIDDEN}&time=2016`],
   "/<coll>/<time>mp_/<url>": [`/coll/2016mp_/${HIDDEN}`],
   "/<coll>/<time>/<url>": [`/coll/2016/${HIDDEN}`],
   "/<coll>/<url>": [`/coll/${HIDDEN}`, `/coll/as-of/${HIDDEN}`],
+  "/<coll>/duplication": [
+    "/coll/duplication",
+    "/coll/duplication?format=json",
+    ...["across", "mime", "crawl", "host", "year", "saved", "seen"].map(
+      (table) => `/coll/duplication?format=csv&table=${table}`,
+    ),
+  ],
+  "/<coll>/duplication/<sha256>": [`/coll/duplication/${sha256}`],
+  "/<coll>/crawls": ["/coll/crawls", "/coll/crawls?format=json", "/coll/crawls?format=csv"],
+  "/<coll>/crawls/<number>": ["/coll/crawls/1", "/coll/crawls/1?format=json"],
+  "/<coll>/compare": [`/coll/compare?url=${HIDDEN}`, `/coll/compare?url=${HIDDEN}&a=2016&b=2016&format=json`],
+  "/<coll>/site/<host>": [
+    "/coll/site/hidden.example",
+    "/coll/site/hidden.example?at=2016&format=json",
+    "/coll/site/hidden.example?since=2014&at=2016&format=json",
+    "/coll/site/hidden.example?at=2016&format=csv",
+    "/coll/site/hidden.example?since=2014&at=2016&format=csv",
+  ],
+  "/<coll>/site/<host>/export": ["/coll/site/hidden.example/export?at=2016"],
   "/cdx/search/cdx": [`/cdx/search/cdx?url=${HIDDEN}`, "/cdx/search/cdx?url=hidden.example&matchType=host&output=json"],
   "/cdx/search/xd": [`/cdx/search/xd?url=${HIDDEN}`],
   "/cdx/hex": [`/cdx/hex?url=${HIDDEN}`],
@@ -96,8 +123,8 @@ describe.each(["block", "exclude"])("with rules that %s", (access) => {
 it("the cases would show it without rules", async () => {
   await using archive = await serveRecords(records, { serveFiles: true });
   /** They say nothing of single captures; or only that they are there, and in bytes. */
-  const silent = ["/", "/static/<file>", "/<coll>/", "/<coll>/*/<url>", "/api/openapi.json", "/api/", "/api/pages"];
-  const files = ["/<coll>/segments/<file>", "/<coll>/record/<time>/<url>"];
+  const silent = ["/static/<file>", "/api/openapi.json", "/api/pages"];
+  const files = ["/<coll>/site/<host>/export", "/<coll>/segments/<file>", "/<coll>/record/<time>/<url>"];
   for (const [pattern, targets] of Object.entries(CASES)) {
     if (silent.includes(pattern)) continue;
     const found: boolean[] = [];

@@ -2,7 +2,7 @@
 import { API_ROUTES } from "./api/routes.ts";
 import { CDX_ROUTES, CDX_SERVER_ROUTES } from "./cdx/routes.ts";
 import { recordAnswer, segmentAnswer } from "./files.ts";
-import { framedAnswer, timegateAnswer } from "./memento/timegate.ts";
+import { timegateAnswer } from "./memento/timegate.ts";
 import { timemapAnswer } from "./memento/timemap.ts";
 import { PAGE_ROUTES } from "./pages/routes.ts";
 import { rawAnswer } from "./replay/raw.ts";
@@ -13,7 +13,6 @@ import type { Route } from "./route.ts";
 const SERVER_ROUTES: readonly Route[] = [...CDX_SERVER_ROUTES, ...API_ROUTES];
 
 const COLLECTION_ROUTES: readonly Route[] = [
-  ...CDX_ROUTES,
   {
     pattern: "/<coll>/timemap/{link,json,cdxj}/<url>",
     match: /^timemap\/(?<form>link|json|cdxj)\/(?:(?<page>\d{17})\/)?(?<url>.+)$/s,
@@ -35,13 +34,8 @@ const COLLECTION_ROUTES: readonly Route[] = [
     match: /^(?<asOf>as-of\/)?(?<ts>\d*)ir_\/(?<url>.+)$/s,
     answer: workerAnswer,
   },
-  {
-    pattern: "/<coll>/<time>mp_/<url>",
-    match: /^(?<asOf>as-of\/)?(?<ts>\d*)(?:mp|if|fr|im|js|cs|oe|wkr|esm)_\/(?<url>.+)$/s,
-    answer: framedAnswer,
-  },
-  { pattern: "/<coll>/<time>/<url>", match: /^(?<asOf>as-of\/)?(?<ts>\d+)\/(?<url>.+)$/s, answer: framedAnswer },
   { pattern: "/<coll>/<url>", match: /^(?<asOf>as-of\/)?(?<url>.+)$/s, answer: timegateAnswer },
 ];
 
-export const ROUTES: readonly Route[] = [...SERVER_ROUTES, ...PAGE_ROUTES, ...COLLECTION_ROUTES];
+/** One of CDX is told from the overview by its query, so it comes first. */
+export const ROUTES: readonly Route[] = [...SERVER_ROUTES, ...CDX_ROUTES, ...PAGE_ROUTES, ...COLLECTION_ROUTES];

@@ -5,6 +5,7 @@ import { failureAnswer, type Headers } from "./answers.ts";
 import type { Collection } from "./collection.ts";
 import { originOf } from "./origin.ts";
 import { Assets } from "./pages/assets.ts";
+import type { ReplayAccess } from "./replay-origin/replay-access.ts";
 import type { Asked, Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
 
@@ -15,6 +16,8 @@ export interface ServeOptions {
   readonly serveFiles?: boolean | undefined;
   /** The script of the pages, made of ui/. Without it they work, with less comfort. */
   readonly script?: string | undefined;
+  /** The way to the replay origin (`serveReplay`). Without it captures are given raw. */
+  readonly replay?: ReplayAccess | undefined;
 }
 
 /** Wayback Machine's name for what it has: here, the first collection, unless one is called so. */
@@ -54,7 +57,8 @@ class ArchiveServer {
       const { collections, assets } = this;
       const serveFiles = this.options.serveFiles === true;
       const base = `${origin}/${name}/`;
-      return await route.answer({ request, collection, collections, origin, base, found, serveFiles, assets });
+      const { replay } = this.options;
+      return await route.answer({ request, collection, collections, origin, base, found, serveFiles, assets, replay });
     } catch (error) {
       return failureAnswer(error, request);
     }

@@ -20,19 +20,23 @@ const ARGS = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
+  // The last such argument counts. Playwright's own also turns off partitioned storage, and with it service workers in
+  // frames of other sites, which browsers of people have.
+  "--disable-features=AvoidUnnecessaryBeforeUnloadCheckSync,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,MediaRouter,OptimizationHints,NetworkTimeServiceQuerying,PreconnectToSearch",
 ];
 
-if (executablePath === undefined) console.log("skipped: tests in a browser (no Chromium; apt-get install chromium)");
-
-/** `describe`, where there is a browser. */
-export const describeBrowser = describe.skipIf(executablePath === undefined);
+/** `describe`, where there is a browser; elsewhere the reason is in the name, which `npm test` prints. */
+export function describeBrowser(name: string, body: () => void): void {
+  if (executablePath !== undefined) describe(name, body);
+  else describe.skip(`${name} (no Chromium here; on Debian: apt-get install chromium)`, body);
+}
 
 let browser: Browser | undefined;
 
 /** One browser for the tests of a file; to be called at its top. */
-export function useBrowser(): void {
+export function useBrowser(args: readonly string[] = []): void {
   beforeAll(async () => {
-    if (executablePath !== undefined) browser = await chromium.launch({ executablePath, args: ARGS });
+    if (executablePath !== undefined) browser = await chromium.launch({ executablePath, args: [...ARGS, ...args] });
   });
   afterAll(async () => {
     await browser?.close();
@@ -117,6 +121,8 @@ const validator = new HtmlValidate({
     // A region that scrolls must be reached by keyboard.
     "prefer-native-element": ["error", { exclude: ["region", "img", "search", "row", "rowgroup", "table"] }],
     "tel-non-breaking": "off",
+    // For files of other hosts; ours come from where the page does.
+    "require-sri": "off",
   },
 });
 

@@ -62,6 +62,7 @@ describe("holotype --help", () => {
       ...care,
       "fetch",
       "serve",
+      "up",
       ...digests,
       ...store,
       ...volume,

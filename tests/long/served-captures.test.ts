@@ -170,7 +170,10 @@ class Payloads {
 /** sha1 in hex, whether it was written so or in base32. */
 function normalDigest(digest: string | null): string {
   const [, label = "", value = ""] = /^([^:]+):(.*)$/.exec((digest ?? "").replace("sha-", "sha")) ?? [];
-  const bits = [...value.toUpperCase()].map((each) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(each));
+  const bits = value
+    .toUpperCase()
+    .split("")
+    .map((each) => "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".indexOf(each));
   if (value.length !== 32 || bits.includes(-1)) return `${label}:${value.toLowerCase()}`;
   const text = bits.map((each) => each.toString(2).padStart(5, "0")).join("");
   return `${label}:${(text.match(/.{4}/g) ?? []).map((four) => Number.parseInt(four, 2).toString(16)).join("")}`;
@@ -246,7 +249,7 @@ describe.skipIf(why !== "")(`captures over the wire${why}`, () => {
     const all = readIndependently(folders);
     const comparison = new Comparison(all);
     for (const each of all) await comparison.take(each, handler);
-    console.log(`${name}: ${all.length} captures read`, comparison.counts);
+    process.stdout.write(`${name}: ${all.length} captures read, ${JSON.stringify(comparison.counts)}\n`);
     expect(comparison.wrong).toEqual([]);
   });
 });

@@ -49,13 +49,18 @@ interface Shared {
 }
 
 export class Archive implements AsyncDisposable {
-  /** Where it lies: what an export is made from. */
-  readonly disk: Disk;
-  readonly folder: string;
+  private readonly disk: Disk;
+  private readonly folder: string;
   private readonly options: ArchiveOptions;
   private shared: Shared;
 
   /** HT_NOT_FOUND where there is no archive, HT_CORRUPT where it is not what it was. */
+  /** Where it lies, for whoever takes captures out of it. */
+  get place(): { readonly disk: Disk; readonly folder: string } {
+    const { disk, folder } = this;
+    return { disk, folder };
+  }
+
   static async open(disk: Disk, folder: string, options: ArchiveOptions = {}): Promise<Archive> {
     return new Archive(disk, folder, options, await Snapshot.openSound(disk, folder, options));
   }

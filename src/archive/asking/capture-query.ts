@@ -81,8 +81,9 @@ function* closest(catalogue: CatalogueView, { url, closestMs }: CaptureQuery): G
   const dated = function* (captures: Iterable<FoundCapture>) {
     for (const found of captures) if (!has(found.row, Flag.undated)) yield found;
   };
-  const back = dated(catalogue.captures(key, FIRST_MS, closestMs, true));
-  const forth = dated(catalogue.captures(key, closestMs + 1, LAST_MS));
+  const middle = momentKey(key, clamped(closestMs) + 1);
+  const back = dated(catalogue.capturesIn(momentKey(key, FIRST_MS), middle, true));
+  const forth = dated(catalogue.capturesIn(middle, momentKey(key, LAST_MS + 1)));
   let [before, after] = [back.next(), forth.next()];
   while (before.done !== true || after.done !== true) {
     const isBefore =

@@ -49,7 +49,7 @@ export interface Duplication {
   readonly mimes: readonly NamedFigures[];
   readonly hosts: readonly NamedFigures[];
   readonly years: readonly NamedFigures[];
-  /** In order; without captures that have no date. */
+  /** In order; without captures that have no date, or one before 1990 or in the future. */
   readonly months: readonly MonthFigures[];
   /** Contents with several captures: those that saved most, and those with most captures. */
   readonly mostSaved: readonly RepeatedContent[];
@@ -67,7 +67,7 @@ const GROUPS_MAX = 100_000;
 const NONE = "-";
 const OTHER = "other";
 /** Of a content with more captures, they are read twice. */
-const HELD_MAX = 4096;
+const HELD_MAX = 1000;
 const NO_CRAWL = -1;
 
 export function* countDuplication(
@@ -233,7 +233,7 @@ class DuplicationCounter {
   }
 
   private countMonth({ row, timeMs }: FoundCapture, bytes: number, keptBytes: number): void {
-    if (has(row, Flag.undated)) return;
+    if (has(row, Flag.undated | Flag.oddDate)) return;
     const date = new Date(timeMs);
     const month = 12 * date.getUTCFullYear() + date.getUTCMonth();
     let figures = this.months.get(month);

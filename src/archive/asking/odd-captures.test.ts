@@ -92,7 +92,10 @@ it("pages of captures go on behind an answer to POST, forwards and backwards, an
   }
   expect(await archive.refresh()).toBe(true);
   expect(await all(archive.captures({ url: uri }))).toHaveLength(1);
-  expect(await all(archive.captures({ url: `${uri}/2?__wb_method=POST` }))).toHaveLength(1);
+  for (const order of ["forwards", "backwards", "closest"] as const) {
+    const posted = { url: `${uri}/2?__wb_method=POST`, order, closestMs: 0 };
+    expect(await all(archive.captures(posted))).toHaveLength(1);
+  }
   expect(await archive.refresh()).toBe(false);
 });
 

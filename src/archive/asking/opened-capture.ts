@@ -43,6 +43,7 @@ export class OpenedCapture implements AsyncDisposable {
   private readonly found: FoundCapture;
   private readonly held: HeldBlock | undefined;
   private readonly release: () => void;
+  private isReleased = false;
 
   /** `release` is called when it is closed, and where it cannot be opened. */
   static async open(snapshot: Snapshot, found: FoundCapture, release: () => void): Promise<OpenedCapture> {
@@ -139,8 +140,10 @@ export class OpenedCapture implements AsyncDisposable {
     throw new ArchiveError("HT_CORRUPT", message, at);
   }
 
+  /** Once is enough; again does nothing. */
   [Symbol.asyncDispose](): Promise<void> {
-    this.release();
+    if (!this.isReleased) this.release();
+    this.isReleased = true;
     return Promise.resolve();
   }
 }

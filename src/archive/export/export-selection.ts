@@ -20,6 +20,8 @@ export interface ExportSelection {
   /** Of each URL the capture that was valid then. */
   readonly sliceMs?: number | undefined;
   readonly mime?: ((mime: string | undefined) => boolean) | undefined;
+  /** These very captures, by their cursors. */
+  readonly captures?: ReadonlySet<string> | undefined;
 }
 
 /**
@@ -48,8 +50,8 @@ export class SelectedCaptures {
 
   /** Whether everything was asked for. */
   get isAll(): boolean {
-    const { url, range = {}, fromMs, toMs, sliceMs, mime } = this.asked;
-    return [url, range.from, range.to, fromMs, toMs, sliceMs, mime].every((limit) => limit === undefined);
+    const { url, range = {}, fromMs, toMs, sliceMs, mime, captures } = this.asked;
+    return [url, range.from, range.to, fromMs, toMs, sliceMs, mime, captures].every((limit) => limit === undefined);
   }
 
   get leftCount(): number {
@@ -86,8 +88,9 @@ export class SelectedCaptures {
 
   /** Whether a capture that is filed under this key is among them. */
   has(key: string, found: FoundCapture): boolean {
-    const { range = {}, sliceMs } = this.asked;
+    const { range = {}, sliceMs, captures } = this.asked;
     if (this.isLeft(found)) return false;
+    if (captures !== undefined && !captures.has(found.under ?? found.key)) return false;
     if (this.only !== undefined && key !== this.only) return false;
     if (key < (range.from ?? "") || (range.to !== undefined && key >= range.to)) return false;
     if (sliceMs === undefined) {
@@ -98,10 +101,19 @@ export class SelectedCaptures {
 
   private *inSpan(): Generator<SelectedCapture> {
     const { catalogue } = this.archive;
+    const { captures } = this.asked;
+    if (captures !== undefined) return yield* this.named(captures);
     const { from = "", to = LAST_KEY } = this.asked.range ?? {};
     const { only } = this;
     const all = only === undefined ? catalogue.rowsIn(from, to) : catalogue.captures(only, FIRST_MS, LAST_MS);
     for (const found of all) if (this.isInSpan(found)) yield { ...found, archiveKey: urlKeyOf(found.key) };
+  }
+
+  private *named(captures: ReadonlySet<string>): Generator<SelectedCapture> {
+    const keys = new Set([...captures].map(urlKeyOf));
+    for (const key of [...keys].sort())
+      for (const found of this.archive.catalogue.captures(key, FIRST_MS, LAST_MS))
+        if (captures.has(found.under ?? found.key)) yield { ...found, archiveKey: key };
   }
 
   /** What has no place in time is there where no time is asked for. */

@@ -1,5 +1,6 @@
 /** The report as a table for spreadsheets: one row for all, and one for each host and media type. */
 import { HEADER_SCHEMES, type HeaderCounts } from "../../dedup/index.ts";
+import { csvField } from "../../markup/index.ts";
 import type { DigestReport, DuplicateFigures, GroupReport, HeaderReport } from "./shape.ts";
 
 const FIGURES = [
@@ -34,7 +35,7 @@ export function formatReportCsv(report: DigestReport): string {
       return COUNTS.map((count) => (counts === undefined ? "" : String(counts[count])));
     }),
   ];
-  const group = (kind: string) => (each: GroupReport) => [kind, field(each.name), ...cells(each, each.headers)];
+  const group = (kind: string) => (each: GroupReport) => [kind, csvField(each.name), ...cells(each, each.headers)];
   const rows = [
     ["group", "name", ...FIGURES, ...titles],
     ["all", "", ...cells(report.totals, report.headers)],
@@ -42,10 +43,4 @@ export function formatReportCsv(report: DigestReport): string {
     ...report.mimes.map(group("media type")),
   ];
   return rows.map((row) => `${row.join(",")}\r\n`).join("");
-}
-
-/** A spreadsheet takes some texts for formulas; these are from strangers. */
-function field(text: string): string {
-  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return `"${harmless.replace(/[\p{Cc}]/gu, " ").replaceAll('"', '""')}"`;
 }

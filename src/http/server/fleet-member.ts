@@ -11,6 +11,8 @@ export function fleetMember(): FleetMember | undefined {
 export class FleetMember {
   /** Resolves when the fleet closes, or whoever started it is gone: then the server of this process is to be closed. */
   readonly closing: Promise<void>;
+  /** All processes of the fleet have the same one, and nobody else has it. */
+  readonly secret: Promise<string>;
   private readonly worker: Worker;
   private readonly gathering = new Map<number, (all: readonly MetricsSnapshot[]) => void>();
   private count: () => readonly MetricsSnapshot[] = () => [];
@@ -18,9 +20,16 @@ export class FleetMember {
 
   constructor(worker: Worker) {
     this.worker = worker;
+    let learn: (secret: string) => void = () => {};
+    this.secret = new Promise((resolve) => {
+      learn = resolve;
+    });
     this.closing = new Promise((resolve) => {
       worker.on("message", (message: unknown) => {
-        if (isFleetMessage(message)) this.take(message as ToMember, resolve);
+        if (!isFleetMessage(message)) return;
+        const said = message as ToMember;
+        if (said.fleet === "secret") learn(said.secret);
+        else this.take(said, resolve);
       });
       worker.on("disconnect", () => {
         resolve();
@@ -28,9 +37,10 @@ export class FleetMember {
         this.gathering.clear();
       });
     });
+    this.send({ fleet: "hello" });
   }
 
-  private take(message: ToMember, close: () => void): void {
+  private take(message: Exclude<ToMember, { readonly fleet: "secret" }>, close: () => void): void {
     if (message.fleet === "close") close();
     else if (message.fleet === "count") {
       for (const counts of this.count()) this.send({ fleet: "counts", id: message.id, counts });

@@ -3,12 +3,14 @@ import type { MetricsSnapshot } from "./metrics.ts";
 
 /** From a process that serves to the one that started it. */
 export type FromMember =
+  | { readonly fleet: "hello" }
   | { readonly fleet: "ready"; readonly url: string }
   | { readonly fleet: "gather"; readonly id: number }
   | { readonly fleet: "counts"; readonly id: number; readonly counts: MetricsSnapshot };
 
 /** And back. */
 export type ToMember =
+  | { readonly fleet: "secret"; readonly secret: string }
   | { readonly fleet: "close" }
   | { readonly fleet: "count"; readonly id: number }
   | { readonly fleet: "gathered"; readonly id: number; readonly all: readonly MetricsSnapshot[] };

@@ -3,7 +3,15 @@
  * dies is replaced, and the others go on meanwhile. In a copy, `fleetMember()` is there.
  */
 import cluster, { type Worker } from "node:cluster";
-import { ArchiveError, type Clock, ERROR_TABLE, type ErrorCode, systemClock } from "../../base/index.ts";
+import {
+  ArchiveError,
+  type Clock,
+  ERROR_TABLE,
+  type ErrorCode,
+  type Random,
+  systemClock,
+  systemRandom,
+} from "../../base/index.ts";
 import { type FromMember, isFleetMessage, type ToMember } from "./fleet-messages.ts";
 import { Log, type LogSink } from "./log.ts";
 import type { MetricsSnapshot } from "./metrics.ts";
@@ -16,7 +24,10 @@ export interface FleetOptions {
   /** The file of another program, with its arguments. Default: this one. */
   readonly program?: { readonly file: string; readonly args: readonly string[] };
   readonly clock?: Clock;
+  readonly random?: Random;
 }
+
+const SECRET_SIZE = 32;
 
 /** Before a process is replaced: one that cannot start must not keep the machine busy. */
 const REPLACE_AFTER_MS = 1000;
@@ -46,6 +57,7 @@ export class Fleet implements AsyncDisposable {
   url = "";
   private readonly options: FleetOptions;
   private readonly log: Log;
+  private readonly secret: string;
   private readonly workers = new Set<Worker>();
   private readonly gatherings = new Map<number, Gathering>();
   private lastGathering = 0;
@@ -54,6 +66,7 @@ export class Fleet implements AsyncDisposable {
   constructor(options: FleetOptions) {
     this.options = options;
     this.log = new Log(options.clock ?? systemClock, options.onLog, false);
+    this.secret = Buffer.from((options.random ?? systemRandom).bytes(SECRET_SIZE)).toString("hex");
     // Left to itself, the process that starts the others accepts for them. What it hands to one that is dying is lost:
     // nobody closes that connection, and its client waits for ever. So all accept from one socket.
     cluster.schedulingPolicy = cluster.SCHED_NONE;
@@ -76,6 +89,7 @@ export class Fleet implements AsyncDisposable {
       worker.on("message", (message: unknown) => {
         if (!isFleetMessage(message)) return;
         const said = message as FromMember;
+        if (said.fleet === "hello") return send(worker, { fleet: "secret", secret: this.secret });
         if (said.fleet !== "ready") return this.take(worker, said);
         isReady = true;
         resolve(said.url);
@@ -98,7 +112,7 @@ export class Fleet implements AsyncDisposable {
     setTimeout(again, REPLACE_AFTER_MS).unref();
   }
 
-  private take(worker: Worker, message: Exclude<FromMember, { readonly fleet: "ready" }>): void {
+  private take(worker: Worker, message: Extract<FromMember, { readonly id: number }>): void {
     if (message.fleet === "gather") return this.gather(worker, message.id);
     const gathering = this.gatherings.get(message.id);
     if (gathering === undefined) return;

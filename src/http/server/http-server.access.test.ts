@@ -25,10 +25,10 @@ describe("without a token", () => {
     ["127.0.0.1", 200],
     ["[::1]:80", 200],
     ["Archive.Example:8443", 200],
-    ["evil.example", 401],
-    ["archive.example.evil.example", 401],
-    ["127.0.0.1.evil.example", 401],
-    ["[", 401],
+    ["evil.example", 403],
+    ["archive.example.evil.example", 403],
+    ["127.0.0.1.evil.example", 403],
+    ["[", 403],
   ])("a request to %s gets %i", async (host, status) => {
     expect(await statusWith({ hosts: ["archive.EXAMPLE"] }, { Host: host })).toBe(status);
   });
@@ -37,9 +37,9 @@ describe("without a token", () => {
     ["typed", { "Sec-Fetch-Site": "none" }, 200],
     ["a page of its own", { "Sec-Fetch-Site": "same-origin", Referer: "http://localhost/" }, 200],
     ["a link", { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document" }, 200],
-    ["a frame", { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe" }, 401],
-    ["an image", { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image" }, 401],
-    ["a script", { "Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors", Origin: "http://a.example" }, 401],
+    ["a frame", { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe" }, 403],
+    ["an image", { "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image" }, 403],
+    ["a script", { "Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors", Origin: "http://a.example" }, 403],
   ])("%s", async (_, headers, status) => {
     expect(await statusWith({}, headers)).toBe(status);
     expect(await statusWith({ cors: true }, headers)).toBe(200);

@@ -30,6 +30,8 @@ export interface HttpServerOptions {
   readonly hosts?: readonly string[];
   /** Lets scripts of all web pages read the answers. */
   readonly cors?: boolean;
+  /** Pages of other origins may show and load what it answers. For content that says itself who may frame it. */
+  readonly embedded?: boolean;
   readonly tls?: TlsOptions | undefined;
   readonly limits?: Partial<HttpServerLimits>;
   /** Default: JSON, `{"error":{"code","message"}}`. */
@@ -84,13 +86,13 @@ export class HttpServer implements AsyncDisposable {
   private closing: Promise<void> | undefined;
 
   constructor(handler: Handler, options: HttpServerOptions) {
-    const { token, hosts = [], open = false, cors = false } = options;
+    const { token, hosts = [], open = false, cors = false, embedded = false } = options;
     this.handler = handler;
     this.options = options;
     this.limits = { ...HTTP_SERVER_LIMITS_DEFAULT, ...options.limits };
-    const pages = open || cors ? "any" : "own";
+    const pages = open || cors || embedded ? "any" : "own";
     this.gate = new Gate({ token, asPassword: true, hosts, isOpen: open, pages });
-    this.common = commonHeaders(open, cors);
+    this.common = commonHeaders(open || embedded, cors);
     this.log = new Log(options.clock ?? systemClock, options.onLog, options.logRequests ?? false);
     this.memory = new BodyMemory(this.limits.bodySizeMaxBytes, this.limits.heldSizeMaxBytes);
     this.listener = new Listener({
@@ -179,14 +181,15 @@ export class HttpServer implements AsyncDisposable {
     if (exchange.isEnded) return;
     exchange.failure ??= error;
     if (exchange.isTooLate) return exchange.cut();
+    const { formatError = formatJsonError, token } = this.options;
     const told = toToldError(error);
-    const { formatError = formatJsonError } = this.options;
+    const isForbidden = told.code === "HT_FORBIDDEN";
+    // 401 asks for credentials; where none would help it is 403.
+    const status = isForbidden && token === undefined ? 403 : told.status;
     try {
-      const answer = formatError(told, exchange);
+      const answer = formatError({ ...told, status }, exchange);
       const headers = [...answer.headers];
-      if (told.code === "HT_FORBIDDEN" && this.options.token !== undefined) {
-        headers.push(["WWW-Authenticate", this.gate.challenge]);
-      }
+      if (status === 401) headers.push(["WWW-Authenticate", this.gate.challenge]);
       if (told.code === "HT_BUSY") headers.push(["Retry-After", "1"], ["Connection", "close"]);
       await exchange.send({ ...answer, headers }, this.common);
     } catch (cause) {

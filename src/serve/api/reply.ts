@@ -41,10 +41,6 @@ export function jsonAnswer(value: object, status = 200): ServerAnswer {
   return { status, headers: headersOf(JSON_TYPE), body: `${JSON.stringify(value)}\n` };
 }
 
-export function htmlAnswer(page: string): ServerAnswer {
-  return { status: 200, headers: headersOf("text/html; charset=utf-8"), body: page };
-}
-
 /** A page of rows, or where there is more, `next` to go on with. */
 export async function pageAnswer(reply: RowReply, limit = LIMIT_DEFAULT): Promise<ServerAnswer> {
   const items: object[] = [];

@@ -7,8 +7,7 @@ import { ENDPOINTS, type Endpoint } from "./endpoints.ts";
 import { openApiDocument } from "./openapi.ts";
 import { ParameterError, parseParameters } from "./parameters.ts";
 import { Question } from "./question.ts";
-import { exampleValues, referencePage } from "./reference-page.ts";
-import { apiError, htmlAnswer, jsonAnswer, linesAnswer, pageAnswer } from "./reply.ts";
+import { apiError, jsonAnswer, linesAnswer, pageAnswer } from "./reply.ts";
 
 /** What is wrong with a request is answered in the form of the API; failures of the server are thrown, for its log. */
 function routeOf(name: string, answer: Route["answer"]): Route {
@@ -30,13 +29,7 @@ function routeOf(name: string, answer: Route["answer"]): Route {
 export const API_ROUTES: readonly Route[] = [
   ...Object.entries<Endpoint>(ENDPOINTS).map(([name, endpoint]) => routeOf(name, (asked) => answer(endpoint, asked))),
   routeOf("openapi.json", ({ origin }) => jsonAnswer(openApiDocument(origin))),
-  routeOf("", reference),
 ];
-
-async function reference({ collection, collections, origin }: Asked): Promise<ServerAnswer> {
-  const name = collections.size > 1 ? collection.name : undefined;
-  return htmlAnswer(referencePage(origin, await exampleValues(collection), name));
-}
 
 async function answer(endpoint: Endpoint, { request, collections }: Asked): Promise<ServerAnswer> {
   const start = request.target.indexOf("?");

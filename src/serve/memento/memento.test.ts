@@ -21,7 +21,7 @@ describe("a TimeGate", () => {
         `/coll/${URI}`,
         date === undefined ? {} : { headers: { "accept-datetime": date } },
       );
-      expect(reply).toMatchObject({ status: 302, headers: { vary: "accept-datetime" } });
+      expect(reply).toMatchObject({ status: 302, headers: { vary: "accept-datetime, sec-fetch-dest" } });
       expect(reply.headers).not.toHaveProperty("memento-datetime");
       expect(reply.headers["link"]).toContain(`<${URI}>; rel="original"`);
       return reply.headers["location"]!.slice("http://archive.test/coll/".length);
@@ -37,7 +37,7 @@ describe("a TimeGate", () => {
     for (const date of ["2014-01-01", "Tue, 01 Dec 2014 00:00:00 GMT", "Mon, 01 Dec 2014 00:00:00", "x".repeat(500)])
       expect(await archive.ask(`/coll/${URI}`, { headers: { "accept-datetime": date } })).toMatchObject({
         status: 400,
-        headers: { vary: "accept-datetime" },
+        headers: { vary: "accept-datetime, sec-fetch-dest" },
       });
     expect(await archive.ask("/coll/http://b.example/")).toMatchObject({ status: 404 });
   });
@@ -271,10 +271,10 @@ describe("a TimeMap", () => {
   });
 });
 
-it("leads from the calendar to a TimeMap, and from one of a prefix to its CDX", async () => {
+it("leads from the timeline to a TimeMap, and from one of a prefix to its CDX", async () => {
   await using archive = await serveRecords(THREE);
-  expect((await archive.ask(`/coll/*/${URI}`)).headers["location"]).toBe(
-    `http://archive.test/coll/timemap/link/${URI}`,
+  expect((await archive.ask(`/coll/*/${URI}`)).headers["link"]).toBe(
+    `<http://archive.test/coll/timemap/link/${URI}>; rel="timemap"; type="application/link-format"`,
   );
   expect((await archive.ask(`/coll/2014-2015*/${URI}*`)).headers["location"]).toBe(
     "http://archive.test/coll/cdx?url=http%3A%2F%2Fa.example%2F&matchType=prefix&from=2014&to=2015",

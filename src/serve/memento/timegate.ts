@@ -6,6 +6,7 @@ import { failureAnswer, type Headers, redirectAnswer } from "../answers.ts";
 import { headerUrl } from "../archived-url.ts";
 import type { AskedTime } from "../asked-time.ts";
 import type { Collection } from "../collection.ts";
+import { isNavigation } from "../navigation.ts";
 import { LATEST } from "../replay/choose.ts";
 import { type AskedMemento, askedMemento, pickMemento } from "../replay/memento-answer.ts";
 import type { Picked } from "../replay/redirects.ts";
@@ -13,7 +14,7 @@ import type { Asked } from "../route.ts";
 import { MementoLinks, mementoHeaders } from "./links.ts";
 import { mementoPath, stampOf } from "./stamp.ts";
 
-const VARY: Headers = [["Vary", "accept-datetime"]];
+const VARY: Headers = [["Vary", "accept-datetime, sec-fetch-dest"]];
 
 /** `/<coll>/<url>`: to the memento for the Accept-Datetime of the request, or to the last one. */
 export async function timegateAnswer(asked: Asked): Promise<ServerAnswer> {
@@ -35,22 +36,26 @@ function linkIn(headers: Headers): Headers {
   return headers.filter(([name]) => name === "Link");
 }
 
-/** `/<coll>/<time>/<url>` and `mp_`: to the raw memento, as long as there are no pages. */
+/** `/<coll>/<time>/<url>` and `mp_`, for all but people in browsers: to the raw memento. */
 export async function framedAnswer(asked: Asked): Promise<ServerAnswer> {
   const memento = askedMemento(asked);
-  return redirectAnswer(await mementoUrl(asked, memento, await pickMemento(asked.collection, memento)));
+  const address = await mementoUrl(asked, memento, await pickMemento(asked.collection, memento));
+  return redirectAnswer(address, [["Vary", "Sec-Fetch-Dest, Accept"]]);
 }
 
-async function mementoUrl({ collection, base }: Asked, memento: AskedMemento, { capture }: Picked): Promise<string> {
+/** The raw one; for people in a browser our page around it. */
+async function mementoUrl(asked: Asked, memento: AskedMemento, { capture }: Picked): Promise<string> {
+  const { collection, base } = asked;
+  const form = isNavigation(asked) ? "" : undefined;
   // What was valid then stays so: the time that was asked for is kept.
-  if (memento.sense === "valid") return `${base}as-of/${mementoPath(memento.time.text)}${headerUrl(memento.url)}`;
-  return `${base}${mementoPath(await exactStamp(collection, capture))}${headerUrl(capture.url)}`;
+  if (memento.sense === "valid") return `${base}as-of/${mementoPath(memento.time.text, form)}${headerUrl(memento.url)}`;
+  return `${base}${mementoPath(await exactStamp(collection, capture), form)}${headerUrl(capture.url)}`;
 }
 
 const SECOND_MAX = 1000;
 
 /** Empty for a capture without a date. */
-async function exactStamp(collection: Collection, capture: Capture): Promise<string> {
+export async function exactStamp(collection: Collection, capture: Capture): Promise<string> {
   const { timeMs, url } = capture;
   if (timeMs === undefined) return "";
   const fromMs = 1000 * Math.floor(timeMs / 1000);

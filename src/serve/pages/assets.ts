@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { ArchiveError } from "../../base/index.ts";
 import type { ServerAnswer } from "../../http/index.ts";
-import { PAGES_STYLE } from "../../markup/index.ts";
+import { PAGES_STYLE, REPLAY_STYLE, VIEWS_STYLE } from "../../markup/index.ts";
 import type { Asked, Route } from "../route.ts";
 import { ICON } from "./icon.ts";
 
@@ -25,7 +25,7 @@ export class Assets {
   readonly script: string | undefined;
 
   constructor(script: string | undefined) {
-    this.style = this.add("css", "text/css; charset=utf-8", PAGES_STYLE);
+    this.style = this.add("css", "text/css; charset=utf-8", PAGES_STYLE + REPLAY_STYLE + VIEWS_STYLE);
     this.icon = this.add("svg", "image/svg+xml", ICON);
     this.script = script === undefined ? undefined : this.add("js", "text/javascript; charset=utf-8", script);
   }

@@ -30,8 +30,8 @@ export async function capturesAnswer(asked: Asked): Promise<ServerAnswer> {
   const cursor = rows.length > shown.length ? formatCursor(shown.at(-1)!.cursor) : undefined;
   const next = cursor && links.query("captures", { url, from, to, cursor });
   return pageAnswer(asked, {
-    title: `Captures of ${url.slice(0, 200)}`,
-    search: url.slice(0, 2000),
+    title: `Captures of ${url}`,
+    search: url,
     json: () => ({ url, captures: shown.map(captureRow), next: cursor ?? null }),
     body: () => html`<div class="head"><p class="crumb"><a href="${links.timeline(url)}">Timeline</a> \u203a All captures</p>
 <h1 class="url">${foreign(url, 1000)}</h1></div>

@@ -32,7 +32,7 @@ export async function serverHome(asked: Asked): Promise<ServerAnswer> {
   const url = (name: string) => `${asked.origin}/${name}/`;
   return pageAnswer(asked, {
     title: "Collections",
-    search: "none",
+    search: false,
     json: () => ({
       collections: all.map(({ collection: { name }, counts }) => ({ name, url: url(name), ...counts })),
     }),
@@ -61,7 +61,7 @@ export async function collectionHome(asked: Asked): Promise<ServerAnswer> {
   return pageAnswer(asked, {
     title: collection.name,
     place: "home",
-    search: "none",
+    search: false,
     json: () => homeJson(base, collection, summary),
     body: (links) => formatHome(links, collection, summary),
   });

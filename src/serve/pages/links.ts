@@ -5,12 +5,12 @@ import type { Asked } from "../route.ts";
 export class PageLinks {
   /** What the server's own paths begin with: empty, or the path of its base URL. */
   readonly root: string;
-  /** The same with the collection: `/coll/`. */
+  /** The same with the collection, by the name that it was asked by: `/coll/`. */
   readonly base: string;
 
-  constructor({ origin, collection }: Pick<Asked, "origin" | "collection">) {
+  constructor({ origin, base }: Pick<Asked, "origin" | "base">) {
     this.root = /^https?:\/\/[^/]*(\/.*)?$/i.exec(origin)?.[1] ?? "";
-    this.base = `${this.root}/${collection.name}/`;
+    this.base = `${this.root}${base.slice(origin.length)}`;
   }
 
   /** `/<coll>/*\/<url>`: all that is known of a URL over time. */

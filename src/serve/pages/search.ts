@@ -42,9 +42,9 @@ export async function searchPage(asked: Asked, typed: string, query: URLSearchPa
   const parts = await urlsWith(collection, typed, after, new Set(begun.map(({ url }) => url)));
   const next = parts.next && links.query("", { q: typed, date: stamp, after: formatCursor(parts.next) });
   return pageAnswer(asked, {
-    title: `Search: ${typed.slice(0, 80)}`,
+    title: `Search: ${typed}`,
     place: "home",
-    search: "none",
+    search: false,
     json: () => ({
       query: typed,
       begins: begun,

@@ -5,7 +5,7 @@
  */
 import { ArchiveError, ERROR_TABLE } from "../../base/index.ts";
 import type { ServerAnswer } from "../../http/index.ts";
-import { html, Markup, PATTERNS } from "../../markup/index.ts";
+import { formatForeign, html, Markup, PATTERNS } from "../../markup/index.ts";
 import { failureAnswer, type Headers, jsonAnswer, prefersJson } from "../answers.ts";
 import type { Asked, Route } from "../route.ts";
 import { MARK } from "./icon.ts";
@@ -15,6 +15,8 @@ import { formatSearchBox } from "./search-box.ts";
 /** What the bar on top leads to, in its order. Pages that are not here are reached from others. */
 const PLACES = {
   home: { name: "Overview", path: ({ base }: PageLinks) => base },
+  duplication: { name: "Duplication", path: ({ base }: PageLinks) => `${base}duplication` },
+  crawls: { name: "Crawls", path: ({ base }: PageLinks) => `${base}crawls` },
   api: { name: "API", path: ({ root }: PageLinks) => `${root}/api/` },
 } as const;
 
@@ -34,10 +36,12 @@ export interface Page {
   readonly place?: Place | undefined;
   readonly status?: number | undefined;
   readonly headers?: Headers | undefined;
-  /** What the box in the bar holds, such as the URL of the page. `none`: the page has a box of its own. */
-  readonly search?: string | "none" | undefined;
+  /** What the box in the bar holds, such as the URL of the page; false where the page has a box of its own. */
+  readonly search?: string | false | undefined;
   /** Links of the head, such as those to feeds. */
   readonly head?: Markup | undefined;
+  /** `frame`: the page fills the window and has a bar of its own. */
+  readonly layout?: "frame" | undefined;
   /** What the page may do beside what all may: `{ "frame-src": "https://replay.example" }`. */
   readonly policy?: Policy | undefined;
 }
@@ -48,6 +52,7 @@ const PAGE_HEADERS: Headers = [
   ["Vary", "Accept"],
 ];
 
+const TITLE_LENGTH_MAX = 200;
 /** Not in a template: there the bundler would replace it, with code from a package that is not there. */
 const SCRIPT_END = new Markup("</script>\n");
 
@@ -114,29 +119,32 @@ function frameOf(asked: Asked, page: Page, links: PageLinks): { before: Markup; 
   const { root, base } = links;
   const script =
     assets.script === undefined ? undefined : html`<script src="${root}${assets.script}" defer>${SCRIPT_END}`;
+  const isFrame = page.layout === "frame";
+  const top = html`<header class="top"><div>
+<a class="brand" href="${root}/">${MARK}<span>Holotype</span></a>
+<nav aria-label="Main"><ul>${navigation(links, page.place, collections.size > 1 ? collection.name : undefined)}</ul></nav>
+${page.search === false ? undefined : formatSearchBox({ action: base, value: page.search ?? "" })}
+</div></header>
+`;
   const before = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${page.title} \u2013 Holotype</title>
+<title>${formatForeign(page.title, TITLE_LENGTH_MAX)} \u2013 Holotype</title>
 <link rel="icon" type="image/svg+xml" href="${root}${assets.icon}">
 <link rel="stylesheet" href="${root}${assets.style}">
 ${page.head}${script}</head>
-<body data-root="${root}" data-collection="${collection.name}">
+<body${isFrame ? html` class="framed"` : undefined} data-root="${root}" data-collection="${collection.name}">
 <a class="skip" href="#content">Skip to content</a>
 ${PATTERNS}
-<header class="top"><div>
-<a class="brand" href="${root}/">${MARK}<span>Holotype</span></a>
-<nav aria-label="Main"><ul>${navigation(links, page.place, collections.size > 1 ? collection.name : undefined)}</ul></nav>
-${page.search === "none" ? undefined : formatSearchBox({ action: base, value: page.search ?? "" })}
-</div></header>
-<main id="content" tabindex="-1">
+${isFrame ? undefined : top}<main id="content" tabindex="-1">
+`;
+  const foot = html`<footer class="page"><p>Collection <a href="${base}">${collection.name}</a> \u00b7 All times are UTC \u00b7 <a href="${root}/api/">API</a></p></footer>
 `;
   const after = html`</main>
-<footer class="page"><p>Collection <a href="${base}">${collection.name}</a> \u00b7 All times are UTC \u00b7 <a href="${root}/api/">API</a></p></footer>
-</body>
+${isFrame ? undefined : foot}</body>
 </html>
 `;
   return { before, after };

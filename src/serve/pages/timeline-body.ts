@@ -81,7 +81,7 @@ function sentence({ shown, failedMs, all, captureCount, isCut }: UrlHistory): st
     letters.size === 1 && shown.length === 1
       ? `One version, ${seenFor(longest) === 0 ? "seen once" : `observed for ${formatDuration(seenFor(longest))}`}.`
       : `${formatAmount(letters.size, "version")} in ${formatAmount(shown.length, "lifespan")}; ${seenFor(longest) === 0 ? "each was seen once" : `the longest observed is ${longest.letter}, for ${formatDuration(seenFor(longest))}`}.`,
-    returns > 0 ? `${formatAmount(returns, "time")} an earlier version returned.` : "",
+    returns > 0 ? `An earlier version returned ${returns === 1 ? "once" : formatAmount(returns, "time")}.` : "",
     failedMs.length > 0 ? `${formatAmount(failedMs.length, "visit")} failed.` : "",
     isCut ? `Ticks are those of the last ${formatNumber(captureCount)} captures.` : "",
     shown.length < all.length ? `There are ${formatAmount(all.length, "lifespan")} in all.` : "",
@@ -132,23 +132,24 @@ function lanesOf(shown: readonly NamedLifespan[]): { name: string; members: Name
   return [{ name: "earlier", members: earlier }, ...lanes.slice(lanes.length - LANES_MAX + 1)];
 }
 
+/** Those that begin within a step of each other are one. */
 function mergedBars(members: readonly NamedLifespan[], endMs: number, stepMs: number): LaneBar[] {
-  const bars: LaneBar[] = [];
+  const groups: { first: NamedLifespan; last: NamedLifespan }[] = [];
   for (const each of members) {
-    const { birth, lastSeen, end = endMs } = each.lifespan;
-    const last = bars.at(-1);
-    if (last !== undefined && birth - last.fromMs < stepMs) {
-      bars[bars.length - 1] = {
-        ...last,
-        seenMs: lastSeen,
-        toMs: end,
-        title: `Several, from ${formatDay(last.fromMs)} on`,
-      };
-      continue;
-    }
-    bars.push({ fromMs: birth, seenMs: lastSeen, toMs: end, title: barTitle(each), href: `#l${each.number}` });
+    const group = groups.at(-1);
+    if (group !== undefined && each.lifespan.birth - group.first.lifespan.birth < stepMs) group.last = each;
+    else groups.push({ first: each, last: each });
   }
-  return bars;
+  return groups.map(({ first, last }) => ({
+    fromMs: first.lifespan.birth,
+    seenMs: last.lifespan.lastSeen,
+    toMs: last.lifespan.end ?? endMs,
+    title:
+      first === last
+        ? barTitle(first)
+        : `Several, ${formatDay(first.lifespan.birth)} to ${formatDay(last.lifespan.lastSeen)}`,
+    href: `#l${first.number}`,
+  }));
 }
 
 function barTitle({ letter, isReturn, lifespan: { birth, lastSeen, end, captures } }: NamedLifespan): string {
@@ -171,15 +172,16 @@ function formatVersions(asked: Asked, links: PageLinks, history: UrlHistory, tim
 ${formatPager(links, history, timeline, shown.length)}`;
 }
 
-function formatRow({ base, collection }: Asked, links: PageLinks, { all }: UrlHistory, row: NamedLifespan): Markup {
-  const { number, letter, isReturn, lifespan, stamp } = row;
+function formatRow({ base, collection }: Asked, links: PageLinks, history: UrlHistory, row: NamedLifespan): Markup {
+  const { number, letter, isReturn, lifespan } = row;
+  const stamp = history.stampOf(row);
   const { url, birth, lastSeen, end, captures, status, mime, payloadSize, sha256 } = lifespan;
-  const before = all[number - 2];
+  const before = history.all[number - 2];
   const memento = `${base}${stamp}/${headerUrl(url)}`;
   return html`<tr id="l${number}"><th scope="row">${letter}${isReturn ? html` <span class="tag returned">returned</span>` : undefined}</th>
 <td data-name="First seen">${timeOf(birth)}</td><td data-name="Last seen">${timeOf(lastSeen)}</td><td data-name="Observed for">${lastSeen === birth ? html`<span class="none">one capture</span>` : formatDuration(lastSeen - birth)}</td><td data-name="Until">${end === undefined ? html`<span class="none">nothing else seen</span>` : timeOf(end)}</td><td class="number" data-name="Captures">${formatNumber(captures)}</td>
 <td data-name="Answer"><span>${status === undefined ? undefined : html`<span class="tag${status >= 400 ? " failed" : ""}">${status}</span> `}<span class="fine">${foreign(mime, 60)}, ${size(payloadSize)}</span></span></td>
-<td><ul class="actions"><li><a href="${links.replay(stamp, url)}">view<span class="unseen"> ${letter} of ${formatDay(birth)}</span></a></li><li><a href="${links.raw(stamp, url)}">raw<span class="unseen"> ${letter} of ${formatDay(birth)}</span></a></li>${before === undefined ? undefined : html`<li><a href="${links.query("compare", { url, a: before.stamp, b: stamp })}">compare<span class="unseen"> with the one before</span></a></li>`}<li>${formatCitation(`l${number}`, { url, timeMs: birth, sha256, memento, collection: collection.name })}</li></ul></td></tr>
+<td><ul class="actions"><li><a href="${links.replay(stamp, url)}">view<span class="unseen"> ${letter} of ${formatDay(birth)}</span></a></li><li><a href="${links.raw(stamp, url)}">raw<span class="unseen"> ${letter} of ${formatDay(birth)}</span></a></li>${before === undefined ? undefined : html`<li><a href="${links.query("compare", { url, a: history.stampOf(before), b: stamp })}">compare<span class="unseen"> with the one before</span></a></li>`}<li>${formatCitation(`l${number}`, { url, timeMs: birth, sha256, memento, collection: collection.name })}</li></ul></td></tr>
 `;
 }
 

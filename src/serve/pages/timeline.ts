@@ -83,15 +83,10 @@ async function answer(asked: Asked, timeline: AskedTimeline, isCsv = false): Pro
   const { url } = history;
   const feed = links.query("feed", { url });
   return pageAnswer(asked, {
-    title: url.slice(0, 200),
-    search: url.slice(0, 2000),
+    title: url,
+    search: url,
     // As with `/<coll>/<url>`, clients of Memento find their way from here.
-    headers: [
-      [
-        "Link",
-        `<${asked.origin}/${asked.collection.name}/timemap/link/${headerUrl(url)}>; rel="timemap"; type="application/link-format"`,
-      ],
-    ],
+    headers: [["Link", `<${asked.base}timemap/link/${headerUrl(url)}>; rel="timemap"; type="application/link-format"`]],
     head: html`<link rel="alternate" type="application/atom+xml" title="Changes" href="${feed}">
 `,
     json: () => timelineJson(history, timeline.page),
@@ -99,8 +94,9 @@ async function answer(asked: Asked, timeline: AskedTimeline, isCsv = false): Pro
   });
 }
 
-function lifespanJson({ number, letter, isReturn, lifespan, stamp }: NamedLifespan): object {
-  return { number, version: letter, returned: isReturn, stamp, ...lifespanRow(lifespan) };
+function lifespanJson(history: UrlHistory, row: NamedLifespan): object {
+  const { number, letter, isReturn, lifespan } = row;
+  return { number, version: letter, returned: isReturn, stamp: history.stampOf(row), ...lifespanRow(lifespan) };
 }
 
 function timelineJson(history: UrlHistory, page: number): object {
@@ -131,7 +127,7 @@ function timelineJson(history: UrlHistory, page: number): object {
     bytesSeen,
     bytesDistinct,
     page,
-    lifespans: shown.slice(start, start + ROWS_PER_PAGE).map(lifespanJson),
+    lifespans: shown.slice(start, start + ROWS_PER_PAGE).map((row) => lifespanJson(history, row)),
   };
 }
 

@@ -2,7 +2,6 @@
 import type { Capture, Lifespan } from "../../archive/index.ts";
 import { formatTimestamp } from "../../base/index.ts";
 import type { MonthCount } from "../../markup/index.ts";
-import { isVisit } from "../access/allowed-lifespans.ts";
 import type { Collection } from "../collection.ts";
 import { longStamp } from "../memento/stamp.ts";
 import { nothingSeen } from "../replay/memento-answer.ts";
@@ -16,8 +15,6 @@ export interface NamedLifespan {
   /** The content had been there before, and something else in between. */
   readonly isReturn: boolean;
   readonly lifespan: Lifespan;
-  /** How its first capture is addressed. */
-  readonly stamp: string;
 }
 
 export interface UrlHistory {
@@ -44,6 +41,8 @@ export interface UrlHistory {
   readonly bytesDistinct: number;
   readonly firstMs: number;
   readonly lastMs: number;
+  /** How the first capture of a lifespan is addressed. */
+  stampOf(row: NamedLifespan): string;
 }
 
 export interface Span {
@@ -57,31 +56,45 @@ const OTHER_URLS_MAX = 4;
 
 /** HT_NOT_FOUND or HT_BLOCKED where no capture of it may be seen in the span. */
 export async function urlHistory(collection: Collection, url: string, span: Span): Promise<UrlHistory> {
-  const visits = new Visits();
-  const query = { url, ...span, order: "backwards", limit: CAPTURES_MAX + 1 } as const;
-  for await (const batch of collection.captures(query)) for (const capture of batch) visits.take(capture);
-  if (visits.captures.length === 0) throw await nothingSeen(collection, url, "nearest");
-  const isCut = visits.captures.length > CAPTURES_MAX;
   const lifespans: Lifespan[] = [];
-  for await (const batch of collection.history(url)) lifespans.push(...batch);
-  const { all, versionCount } = nameLifespans(lifespans, visits.sharedSeconds);
+  for await (const batch of collection.history(url)) for (const lifespan of batch) lifespans.push(lifespan);
+  const { all, versionCount } = nameLifespans(lifespans);
   const { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY } = span;
   const shown = all.filter(
     ({ lifespan: { birth, end } }) => birth <= toMs && (end === undefined || end > fromMs || birth >= fromMs),
   );
-  return { ...visits.gather(shown, fromMs), url: visits.url(url), all, shown, versionCount, isCut };
+  const visits = new Visits(shown);
+  const query = { url, ...span, order: "backwards", limit: CAPTURES_MAX + 1 } as const;
+  for await (const batch of collection.captures(query)) for (const capture of batch) visits.take(capture);
+  if (visits.count === 0) throw await nothingSeen(collection, url, "nearest");
+  const months = visits.months;
+  let bytesDistinct = 0;
+  const contents = new Set<string>();
+  for (const { lifespan } of shown) {
+    if (lifespan.birth >= fromMs) monthOf(months, lifespan.birth).count++;
+    if (!contents.has(lifespan.sha256)) bytesDistinct += lifespan.payloadSize;
+    contents.add(lifespan.sha256);
+  }
+  const { sharedSeconds } = visits;
+  return {
+    ...visits.gathered(url),
+    all,
+    shown,
+    versionCount,
+    isCut: visits.count > CAPTURES_MAX,
+    bytesDistinct,
+    stampOf: ({ lifespan: { birth } }) =>
+      sharedSeconds.has(Math.floor(birth / 1000)) ? longStamp(birth) : formatTimestamp(birth),
+  };
 }
 
-function nameLifespans(lifespans: readonly Lifespan[], sharedSeconds: ReadonlySet<number>) {
+function nameLifespans(lifespans: readonly Lifespan[]): { all: NamedLifespan[]; versionCount: number } {
   const letters = new Map<string, string>();
   const all = lifespans.map((lifespan, i): NamedLifespan => {
-    const { identity, birth } = lifespan;
-    const known = letters.get(identity);
+    const known = letters.get(lifespan.identity);
     const letter = known ?? letterOf(letters.size);
-    letters.set(identity, letter);
-    const isShared = sharedSeconds.has(Math.floor(birth / 1000));
-    const stamp = isShared ? longStamp(birth) : formatTimestamp(birth);
-    return { number: i + 1, letter, isReturn: known !== undefined, lifespan, stamp };
+    if (known === undefined) letters.set(lifespan.identity, letter);
+    return { number: i + 1, letter, isReturn: known !== undefined, lifespan };
   });
   return { all, versionCount: letters.size };
 }
@@ -95,83 +108,81 @@ function letterOf(index: number): string {
   return text;
 }
 
-/** The captures of a URL, the latest first. */
+/** The captures of a URL, the latest first. Only what is drawn of them is kept: there may be very many. */
 class Visits {
-  readonly captures: Capture[] = [];
+  count = 0;
+  readonly months = new Map<number, { count: number; looks: number }>();
   /** Seconds in which there are captures of several milliseconds: 14 digits would not tell them apart. */
   readonly sharedSeconds = new Set<number>();
+  private readonly lifespans: readonly NamedLifespan[];
+  /** The lifespan that begins last among those no later than the capture at hand. */
+  private at: number;
+  private readonly ticks = new Map<number, number[]>();
+  private readonly failedMs: number[] = [];
+  private readonly otherMs: number[] = [];
   private readonly urls = new Set<string>();
-  private laterMs: number | undefined;
+  private bytesSeen = 0;
+  private firstMs: number | undefined;
+  private lastMs: number | undefined;
+
+  constructor(lifespans: readonly NamedLifespan[]) {
+    this.lifespans = lifespans;
+    this.at = lifespans.length - 1;
+  }
 
   take(capture: Capture): void {
-    const { timeMs } = capture;
-    this.captures.push(capture);
+    const { timeMs, size, class: kind } = capture;
+    this.count++;
     if (this.urls.size <= OTHER_URLS_MAX) this.urls.add(capture.url);
+    this.bytesSeen += size ?? 0;
     if (timeMs === undefined) return;
+    this.takeTime(timeMs);
+    // Without a size its payload is not known. (Asking for the digest of each would take half of the time.)
+    if (size !== undefined && (kind === "state" || kind === "confirmation")) this.tick(capture, timeMs);
+    else (kind === "failed" ? this.failedMs : this.otherMs).push(timeMs);
+  }
+
+  private takeTime(timeMs: number): void {
     const second = Math.floor(timeMs / 1000);
-    if (this.laterMs !== undefined && this.laterMs !== timeMs && Math.floor(this.laterMs / 1000) === second) {
+    const laterMs = this.firstMs;
+    if (laterMs !== undefined && laterMs !== timeMs && Math.floor(laterMs / 1000) === second) {
       this.sharedSeconds.add(second);
     }
-    this.laterMs = timeMs;
+    this.lastMs ??= timeMs;
+    this.firstMs = timeMs;
+    monthOf(this.months, timeMs).looks++;
   }
 
-  /** As it was captured: the form that was asked for, or the last one. */
-  url(asked: string): string {
-    return this.urls.has(asked) ? asked : this.captures[0]!.url;
+  private tick(capture: Capture, timeMs: number): void {
+    while (this.at > 0 && this.lifespans[this.at]!.lifespan.birth > timeMs) this.at--;
+    const number = this.found(capture)?.number ?? 0;
+    const there = this.ticks.get(number);
+    if (there === undefined) this.ticks.set(number, [timeMs]);
+    else there.push(timeMs);
   }
 
-  gather(lifespans: readonly NamedLifespan[], fromMs: number) {
-    const ticks = new Map<number, number[]>();
-    const failedMs: number[] = [];
-    const otherMs: number[] = [];
-    const months = new Map<number, { count: number; looks: number }>();
-    const contents = new Set<string>();
-    let [bytesSeen, bytesDistinct, at] = [0, 0, 0];
-    for (const { lifespan } of lifespans) if (lifespan.birth >= fromMs) monthOf(months, lifespan.birth).count++;
-    const dated = this.captures.filter(({ timeMs }) => timeMs !== undefined).reverse();
-    for (const capture of dated) {
-      const { timeMs, sha256, size = 0 } = capture as Capture & { timeMs: number };
-      monthOf(months, timeMs).looks++;
-      bytesSeen += size;
-      if (sha256 !== undefined && !contents.has(sha256)) {
-        contents.add(sha256);
-        bytesDistinct += size;
-      }
-      if (!isVisit(capture)) {
-        (capture.class === "failed" ? failedMs : otherMs).push(timeMs);
-        continue;
-      }
-      while (at + 1 < lifespans.length && lifespans[at + 1]!.lifespan.birth <= timeMs) at++;
-      const number = found(lifespans, at, capture)?.number ?? 0;
-      const there = ticks.get(number);
-      if (there === undefined) ticks.set(number, [timeMs]);
-      else there.push(timeMs);
+  /** Of several lifespans that begin at one moment, the one with the content of the capture. */
+  private found(capture: Capture): NamedLifespan | undefined {
+    const { lifespans, at } = this;
+    const last = lifespans[at];
+    if (last === undefined || lifespans[at - 1]?.lifespan.birth !== last.lifespan.birth) return last;
+    const { sha256 } = capture;
+    for (let i = at; i >= 0 && lifespans[i]!.lifespan.birth === last.lifespan.birth; i--) {
+      if (lifespans[i]!.lifespan.sha256 === sha256) return lifespans[i];
     }
-    const [first, last] = [dated[0]?.timeMs ?? 0, dated.at(-1)?.timeMs ?? 0];
-    const otherUrls = [...this.urls].filter((url) => url !== this.captures[0]!.url);
-    const captureCount = this.captures.length;
-    return {
-      ticks,
-      failedMs,
-      otherMs,
-      months,
-      bytesSeen,
-      bytesDistinct,
-      firstMs: first,
-      lastMs: last,
-      otherUrls,
-      captureCount,
-    };
+    return last;
   }
-}
 
-/** Of several lifespans that begin at one moment, the one with the content of the capture. */
-function found(lifespans: readonly NamedLifespan[], at: number, { sha256 }: Capture): NamedLifespan | undefined {
-  const last = lifespans[at];
-  for (let i = at; i >= 0 && lifespans[i]!.lifespan.birth === last?.lifespan.birth; i--) {
-    if (lifespans[i]!.lifespan.sha256 === sha256) return lifespans[i];
+  gathered(asked: string) {
+    const { months, bytesSeen, count: captureCount, firstMs = 0, lastMs = 0 } = this;
+    const [last] = this.urls;
+    // As it was captured: the form that was asked for, or the last one.
+    const url = this.urls.has(asked) ? asked : last!;
+    const otherUrls = [...this.urls].filter((other) => other !== url);
+    const { ticks, failedMs, otherMs } = this;
+    for (const times of [...ticks.values(), failedMs, otherMs]) times.reverse();
+    return { url, otherUrls, ticks, failedMs, otherMs, captureCount, months, bytesSeen, firstMs, lastMs };
   }
-  return last;
 }
 
 function monthOf(
@@ -180,7 +191,7 @@ function monthOf(
 ): { count: number; looks: number } {
   const date = new Date(timeMs);
   const month = 12 * date.getUTCFullYear() + date.getUTCMonth();
-  const there = months.get(month) ?? { count: 0, looks: 0 };
-  months.set(month, there);
+  let there = months.get(month);
+  if (there === undefined) months.set(month, (there = { count: 0, looks: 0 }));
   return there;
 }

@@ -4,8 +4,11 @@ import { isVisit } from "../access/allowed-lifespans.ts";
 import type { AskedTime } from "../asked-time.ts";
 import type { Collection } from "../collection.ts";
 
-/** `nearest`: the capture nearest in time. `valid`: the one that found what was there at that time. */
-export type TimeSense = "nearest" | "valid";
+/**
+ * `nearest`: the capture nearest in time. `valid`: the one that found what was there at that time. `pinned`: the same, and
+ * where nothing is known from then or before, the first one after it: the parts of a page come seconds after the page.
+ */
+export type TimeSense = "nearest" | "valid" | "pinned";
 
 export interface Chosen {
   readonly capture: Capture;
@@ -32,8 +35,15 @@ export async function choose(
   sense: TimeSense,
   accepts: (capture: Capture) => boolean = () => true,
 ): Promise<Chosen | undefined> {
-  if (sense === "valid") {
-    const capture = (await collection.at(url, time.exact?.toMs ?? time.ms))?.capture;
+  if (sense !== "nearest") {
+    const toMs = time.exact?.toMs ?? time.ms;
+    // Answers to other methods have no lifespans: the last one counts.
+    const isOtherMethod = (each: Capture) => each.class === "other-method" && each.url !== url;
+    const isAfter = (each: Capture) => isVisit(each) && accepts(each);
+    const capture =
+      (await collection.at(url, toMs))?.capture ??
+      (await firstOf(collection, { url, order: "backwards", toMs }, isOtherMethod)) ??
+      (sense === "pinned" ? await firstOf(collection, { url, fromMs: toMs + 1 }, isAfter) : undefined);
     if (capture === undefined || !accepts(capture)) return undefined;
     return { capture, isExact: isOf(capture, time) };
   }

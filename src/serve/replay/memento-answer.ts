@@ -4,7 +4,7 @@ import { ArchiveError } from "../../base/index.ts";
 import { archivedUrl } from "../archived-url.ts";
 import { type AskedTime, parseAskedTime } from "../asked-time.ts";
 import type { Collection } from "../collection.ts";
-import type { Asked } from "../route.ts";
+import type { AskedContent } from "../route.ts";
 import { LATEST, type TimeSense } from "./choose.ts";
 import { type Picked, pick } from "./redirects.ts";
 
@@ -18,7 +18,7 @@ export interface AskedMemento {
 }
 
 /** HT_USAGE for a time or a URL that is none. */
-export function askedMemento({ found }: Asked): AskedMemento {
+export function askedMemento({ found }: Pick<AskedContent, "found">): AskedMemento {
   const { ts = "", asOf } = found;
   const time = ts === "" ? LATEST : parseAskedTime(ts);
   const isValid = asOf !== undefined;
@@ -37,6 +37,27 @@ export async function pickMemento(collection: Collection, asked: AskedMemento): 
   const picked = await pick(collection, url, time, sense);
   if (picked !== undefined) return picked;
   throw await nothingSeen(collection, url, sense);
+}
+
+/** Longer than any two captures are apart. */
+const FOREVER_MS = 1e15;
+
+/** As `pickMemento`; where the URL was never captured, of one that scripts only made look different, the nearest in time. */
+export async function pickAlike(collection: Collection, asked: AskedMemento): Promise<Picked> {
+  const { url, time, sense } = asked;
+  const picked = await pick(collection, url, time, sense);
+  if (picked !== undefined) return picked;
+  let [nearest, distance]: [Picked | undefined, number] = [undefined, Number.POSITIVE_INFINITY];
+  for (const other of await collection.alike(url)) {
+    const found = await pick(collection, other, time, sense);
+    const timeMs = found?.capture.timeMs ?? Number.POSITIVE_INFINITY;
+    // What came later is for want of anything else.
+    const isLate = sense === "pinned" && timeMs > time.ms;
+    const apart = Math.abs(timeMs - time.ms) + (isLate ? FOREVER_MS : 0);
+    if (apart < distance) [nearest, distance] = [found, apart];
+  }
+  if (nearest === undefined) throw await nothingSeen(collection, url, sense);
+  return nearest;
 }
 
 export async function nothingSeen(collection: Collection, url: string, sense: TimeSense): Promise<ArchiveError> {

@@ -9,22 +9,19 @@ import { decodeContent, loadZstd } from "../../warc/index.ts";
 import { type Headers, SHORT_CACHING } from "../answers.ts";
 import { headerUrl } from "../archived-url.ts";
 import { httpDate } from "../memento/stamp.ts";
-import type { Asked } from "../route.ts";
+import type { AskedContent } from "../route.ts";
 import { ArchivedHead } from "./archived-head.ts";
 import { contentRange, parseRange } from "./byte-range.ts";
 import { codingsOf } from "./coded.ts";
 import { FoundPayload } from "./found-payload.ts";
-import { askedMemento, notesOf, pickMemento } from "./memento-answer.ts";
+import { type AskedMemento, askedMemento, notesOf, pickAlike } from "./memento-answer.ts";
 import { ARCHIVED_SAFETY } from "./raw.ts";
 import { targetOf } from "./redirects.ts";
 
-export async function workerAnswer(asked: Asked): Promise<ServerAnswer> {
+export async function workerAnswer(asked: AskedContent): Promise<ServerAnswer> {
   const { collection, request } = asked;
   const memento = askedMemento(asked);
-  // A page that leads to itself would be asked for again and again: the worker knows no exact times.
-  const { time, sense } = memento;
-  const ms = sense === "valid" ? (time.exact?.toMs ?? time.ms) : time.ms;
-  const { capture, target } = await pickMemento(collection, { ...memento, time: { ...time, ms, exact: undefined } });
+  const { capture, target } = await pickAlike(collection, shownMemento(memento));
   const opened = await collection.open(capture);
   try {
     const head = new ArchivedHead(opened, capture);
@@ -34,7 +31,8 @@ export async function workerAnswer(asked: Asked): Promise<ServerAnswer> {
     const headers: [string, string][] = [...SHORT_CACHING, ...ARCHIVED_SAFETY].map(([name, value]) => [name, value]);
     const put = (name: string, value: string | undefined) => void (value !== undefined && headers.push([name, value]));
     put("Memento-Datetime", capture.timeMs === undefined ? undefined : httpDate(capture.timeMs));
-    put("x-orig-ts", capture.timeMs === undefined ? undefined : formatTimestamp(capture.timeMs));
+    // Where it leads, the worker would go on with this time instead of the one that was asked for.
+    if (target === undefined && capture.timeMs !== undefined) put("x-orig-ts", formatTimestamp(capture.timeMs));
     put("Content-Type", head.contentType);
     put("Content-Language", head.value("content-language"));
     for (const cookie of head.values("set-cookie")) put("x-proxy-set-cookie", cookie);
@@ -45,7 +43,14 @@ export async function workerAnswer(asked: Asked): Promise<ServerAnswer> {
     }
     if (notes.length > 0) put("Holotype-Note", notes.join("; "));
     const isRedirect = target !== undefined || targetOf(capture) !== undefined;
-    const status = isRedirect || head.status < 200 || [204, 205, 304].includes(head.status) ? 200 : head.status;
+    // The worker shows its own page in place of an answer of 401 and above; told in this way, it shows what was captured.
+    const isHidden = !isRedirect && head.status > 400 && head.status !== 404;
+    if (isHidden) {
+      put("x-redirect-status", `${Math.min(head.status, 599)}`);
+      put("x-redirect-statusText", head.reason.replace(/[^\x20-\x7e]/g, "") || "Error");
+    }
+    const isPlain = isRedirect || isHidden || head.status < 200 || [204, 205, 304].includes(head.status);
+    const status = isPlain ? 200 : head.status;
     return await body(asked, head, payload, { status, headers });
   } catch (error) {
     await opened[Symbol.asyncDispose]();
@@ -53,9 +58,19 @@ export async function workerAnswer(asked: Asked): Promise<ServerAnswer> {
   }
 }
 
+/**
+ * What replay shows for a question. A page that leads to itself would be asked for again and again, so no time is exact;
+ * and what is valid at a time is pinned to it.
+ */
+export function shownMemento(memento: AskedMemento): AskedMemento {
+  const { time, sense } = memento;
+  const ms = sense === "nearest" ? time.ms : (time.exact?.toMs ?? time.ms);
+  return { ...memento, sense: sense === "nearest" ? sense : "pinned", time: { ...time, ms, exact: undefined } };
+}
+
 /** Ranges are of what is sent, so only of bodies that need no decoding. */
 async function body(
-  { request }: Asked,
+  { request }: AskedContent,
   head: ArchivedHead,
   payload: FoundPayload,
   { status, headers }: { readonly status: number; readonly headers: Headers },

@@ -1,8 +1,6 @@
-/** The page at `/api/`: each call, its parameters, and a curl line that works on this server. */
-import { dataTable, formatPage, html, type PageSection } from "../../markup/index.ts";
+/** Examples of calls that find something in a collection. */
 import type { Collection } from "../collection.ts";
-import { ENDPOINTS, type Endpoint } from "./endpoints.ts";
-import { PARAMETERS, type ParameterName } from "./parameters.ts";
+import type { Endpoint } from "./endpoints.ts";
 
 /** What stands for the names in braces of an example. */
 export interface ExampleValues {
@@ -41,35 +39,4 @@ export function exampleTarget(name: string, { example }: Endpoint, values: Examp
     return `${parameter}=${encodeURIComponent(text).replace(/'/g, "%27").replaceAll("%3A", ":").replaceAll("%2F", "/")}`;
   });
   return `/api/${name}?${query.join("&")}`;
-}
-
-export function referencePage(baseUrl: string, values: ExampleValues, coll?: string): string {
-  const sections = Object.entries<Endpoint>(ENDPOINTS).map(([name, endpoint]): PageSection => {
-    const line = `curl '${baseUrl}${exampleTarget(name, endpoint, values, coll)}'`;
-    return {
-      id: name,
-      title: endpoint.summary,
-      intro: endpoint.description,
-      body: html`<pre><code>${line}</code></pre>
-${dataTable({
-  caption: `Parameters of /api/${name}`,
-  kind: "plain",
-  titles: ["Parameter", "Meaning"],
-  texts: [1],
-  rows: [...endpoint.required, ...endpoint.optional].map((parameter) => parameterRow(parameter, endpoint)),
-})}`,
-    };
-  });
-  return formatPage({
-    kind: "API",
-    title: "Ask this archive",
-    lead: "Every call answers with JSON; calls that list rows stream them as lines with format=ndjson. The machine-readable form of this page is /api/openapi.json.",
-    sections,
-    footer: "Times are UTC: 1 to 14 digits, ISO 8601, or now.",
-  });
-}
-
-function parameterRow(name: ParameterName, { required }: Endpoint) {
-  const isRequired = required.includes(name);
-  return { head: isRequired ? html`<strong>${name}</strong> (required)` : name, cells: [PARAMETERS[name].description] };
 }
