@@ -3,8 +3,10 @@ import { ArchiveError } from "../base/index.ts";
 import type { Policy } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { comparePackages, type Input, type RecordFacts, SeenPayloads, Spool } from "../pipeline/index.ts";
-import { type AdoptReport, adoptInputs } from "./adding/adopt.ts";
-import { Intake, type IntakeCounts } from "./adding/intake.ts";
+import { type AdoptOptions, type AdoptReport, adoptInputs } from "./adding/adopt.ts";
+import { crawlName } from "./adding/crawl-name.ts";
+import { Intake } from "./adding/intake.ts";
+import type { IntakeCounts } from "./adding/intake-counts.ts";
 import { type TakeOptions, takeFacts } from "./adding/take-facts.ts";
 import { KnownInArchive } from "./asking/known-in-archive.ts";
 import { Locator } from "./asking/locator.ts";
@@ -18,6 +20,8 @@ import { loadForInputs, loadForSegments } from "./segments/load-zstd.ts";
 
 export interface AddOptions extends TakeOptions {
   readonly policy?: Policy | undefined;
+  /** The crawl that all inputs are part of; else each says it (`isPartOf`), or its name. HT_USAGE where it is blank. */
+  readonly crawl?: string | undefined;
   /** Takes back what was removed before. */
   readonly readmit?: boolean | undefined;
   /** Lets payloads go for originals without reading these once in a run. */
@@ -74,7 +78,7 @@ export class ArchiveWriter implements AsyncDisposable {
     const { policy = {}, readmit = false, trustOriginals = false } = options;
     const { disk, catalogue, commits } = core;
     using known = this.knownAs(trustOriginals);
-    using intake = new Intake(core, { known, policy, readmit });
+    using intake = new Intake(core, { known, policy, readmit, crawl: givenCrawl(options) });
     using spool = new Spool(disk, core.paths.folder);
     const readable = takeReadable(spool, inputs, options);
     comparePackages(disk, readable, core.onWarning);
@@ -93,11 +97,11 @@ export class ArchiveWriter implements AsyncDisposable {
   }
 
   /** Makes files part of the archive where they lie. They must not change any more. */
-  async adopt(inputs: readonly Input[], options: TakeOptions = {}): Promise<AdoptReport> {
+  async adopt(inputs: readonly Input[], options: AdoptOptions = {}): Promise<AdoptReport> {
     comparePackages(this.core.disk, inputs, this.core.onWarning);
     await loadForInputs(this.core.disk, inputs);
     await loadForSegments(this.core.catalogue);
-    return await adoptInputs(this.core, inputs, options);
+    return await adoptInputs(this.core, inputs, { ...options, crawl: givenCrawl(options) });
   }
 
   /** Takes captures out of the archive; they do not come back with the files that they came from. */
@@ -115,6 +119,13 @@ export class ArchiveWriter implements AsyncDisposable {
     this.core[Symbol.dispose]();
     return Promise.resolve();
   }
+}
+
+function givenCrawl({ crawl }: { readonly crawl?: string | undefined }): string | undefined {
+  if (crawl === undefined) return undefined;
+  const name = crawlName(crawl);
+  if (name === undefined) throw new ArchiveError("HT_USAGE", "a crawl needs a name");
+  return name;
 }
 
 /** An input that cannot be copied to where it can be read twice is skipped; the others are taken. */

@@ -1,5 +1,5 @@
 export type { AdoptReport } from "./adding/adopt.ts";
-export type { IntakeCounts } from "./adding/intake.ts";
+export type { IntakeCounts } from "./adding/intake-counts.ts";
 export type { TakeOptions } from "./adding/take-facts.ts";
 export { type AddOptions, type AddReport, ArchiveWriter } from "./archive-writer.ts";
 export { captureJson, lifespanJson } from "./asking/answer-json.ts";

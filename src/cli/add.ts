@@ -30,12 +30,16 @@ beside their captures. Files may come in any order. A record is skipped only if 
 it can be read, so adding a file again completes what an interruption left and repairs what has rotted. Before a
 duplicate becomes a revisit, its original is read once and compared by its digest. - is standard input.
 
+A crawl is a set of files with a name: the one that --crawl gives, else the isPartOf of the warcinfo that a file begins
+with, else the name of the file up to a time or serial number in it. holotype stats --crawls compares crawls.
+
 With --adopt nothing is copied: the files stay where they are and become part of the archive, which reads from them and
 lets later captures refer to them. They must not be changed; holotype doctor tells if they were, or are gone. After
 they were moved, adopt them in their new place: what has the same name, size and captures is recognised.`,
   options: {
     ...ARCHIVE_OPTION,
     ...ADD_POLICY_OPTIONS,
+    crawl: { type: "string", value: "NAME", help: "the crawl that the files are part of (default: as they say)" },
     adopt: { type: "boolean", help: "leave the files where they are, and enter what is in them" },
     readmit: { type: "boolean", help: "take back captures that were removed from the archive" },
     "trust-originals": { type: "boolean", help: "do not read originals before duplicates become revisits (faster)" },
@@ -57,6 +61,7 @@ they were moved, adopt them in their new place: what has the same name, size and
     const inputs = leaveOutArchive(folder, adopt ? takeInputs(files, talk.skip) : spool.take(files, talk.skip));
     using interruption = new Interruption("stopping; what was taken stays");
     const options = {
+      crawl: args.text("crawl"),
       threads: threads === undefined ? usefulThreads(inputs) : parseCount("threads", threads, 1, THREADS_MAX),
       signal: interruption.signal,
       onSkip: talk.skip,
@@ -231,13 +236,25 @@ function formatTaken(report: AddReport): [string, string][] {
   const share = bytesIn === 0 ? 0 : 1 - bytesKept / bytesIn;
   // What was there before is not saved.
   const saved = captures === 0 ? "" : ` (${(share * 100).toFixed(1)} % saved)`;
+  const across = `${formatNumber(acrossTime)} across time, ${formatNumber(acrossLocation)} across location`;
   return [
     ["contents", `${formatNumber(contents)} new`],
-    [
-      "duplicates",
-      `${formatNumber(duplicates)}: ${formatNumber(acrossTime)} across time, ${formatNumber(acrossLocation)} across location`,
-    ],
+    ["nothing new", formatRepeated(report)],
+    ["duplicates", `${formatNumber(duplicates)}: ${across}`],
     ["revisits", `${formatNumber(revisits)} new; in the whole archive ${formatNumber(pending)} without an original`],
     ["size", `${formatSize(bytesIn)} in, ${formatSize(bytesKept)} kept${saved}`],
   ];
+}
+
+/** Captures whose contents the archive had, and what became of them. */
+function formatRepeated({ repeated, replaced, kept, incomparable }: AddReport): string {
+  const { saving = 0 } = kept;
+  const others = repeated - replaced - saving;
+  const fates = [
+    `${formatNumber(replaced)} became revisits`,
+    ...(saving > 0 ? [`${formatNumber(saving)} kept, as a revisit would save too little`] : []),
+    ...(others > 0 ? [`${formatNumber(others)} kept for other reasons`] : []),
+  ];
+  const unknown = incomparable > 0 ? `; ${formatNumber(incomparable)} without a content to compare` : "";
+  return `${formatNumber(repeated)}: ${fates.join(", ")}${unknown}`;
 }

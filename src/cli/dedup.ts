@@ -15,8 +15,22 @@ import { VERSION } from "./version.ts";
 
 const THREADS_MAX = 256;
 
+export const MIN_SAVING_OPTION: OptionSpecs = {
+  "min-saving": {
+    type: "string",
+    value: "BYTES",
+    help: "replace only what saves this much; none: replace every duplicate",
+    default: "1",
+  },
+};
+
+export function parseMinSaving(args: Arguments): number | "none" {
+  const text = args.text("min-saving") ?? "1";
+  return text === "none" ? text : parseCount("min-saving", text, 0, Number.MAX_SAFE_INTEGER);
+}
+
 export const POLICY_OPTIONS: OptionSpecs = {
-  "min-saving": { type: "string", value: "BYTES", help: "replace only what saves so many bytes", default: "1" },
+  ...MIN_SAVING_OPTION,
   mime: { type: "string", value: "LIST", help: "replace only these media types: image/*,text/css" },
   "not-mime": { type: "string", value: "LIST", help: "never replace these" },
   "same-url": { type: "boolean", help: "an original must be a capture of the same URL" },
@@ -31,7 +45,7 @@ export function parsePolicy(args: Arguments): Policy {
       .map((pattern) => pattern.trim());
   const maxAge = args.text("max-age");
   return {
-    minSaving: parseCount("min-saving", args.text("min-saving") ?? "1", 0, Number.MAX_SAFE_INTEGER),
+    minSaving: parseMinSaving(args),
     ...(list("mime") === undefined ? {} : { mime: list("mime") }),
     ...(list("not-mime") === undefined ? {} : { notMime: list("not-mime") }),
     ...(args.flag("same-url") ? { sameUrl: true } : {}),

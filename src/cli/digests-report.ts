@@ -8,11 +8,11 @@ import {
   type MimeFilter,
 } from "../dedup/index.ts";
 import { DigestIndex, formatReportCsv, formatReportPage, formatReportText, reportOn } from "../digests/index.ts";
-import { type Access, createDurably, nodeDisk, writeStandardOutput } from "../disk/index.ts";
+import { nodeDisk, writeStandardOutput } from "../disk/index.ts";
 import type { SkippedInput } from "../pipeline/index.ts";
 import { type Arguments, type Command, parseChoice, requireFiles } from "./command.ts";
 import { endOnInterruption } from "./interruption.ts";
-import { accessOfNames } from "./output-access.ts";
+import { accessOfNames, writeReport } from "./output-access.ts";
 import { say, tellSkipped, WarningTeller } from "./talk.ts";
 
 const LINES_SHOWN_MAX = 20;
@@ -64,8 +64,8 @@ async function run(args: Arguments): Promise<number> {
   const report = await reportOn(nodeDisk, files, { ...settings, index }, options);
   const [html, csv] = [args.text("html"), args.text("csv")];
   const access = await accessOfNames([...files, against]);
-  if (html !== undefined) writeFile(html, formatReportPage(report), access);
-  if (csv !== undefined) writeFile(csv, formatReportCsv(report), access);
+  if (html !== undefined) writeReport(html, formatReportPage(report), access);
+  if (csv !== undefined) writeReport(csv, formatReportCsv(report), access);
   writeStandardOutput(json ? `${JSON.stringify(report)}\n` : formatReportText(report));
   return talk.exit;
 }
@@ -93,10 +93,6 @@ function parseFilter(args: Arguments, mode: MimeFilter["mode"]): MimeFilter | un
   const [patterns, expression] = [args.list("mime"), args.text("mime-regex")];
   if (patterns.length === 0 && expression === undefined) return undefined;
   return { mode, expression, ...(patterns.length === 0 ? {} : { patterns }) };
-}
-
-function writeFile(path: string, text: string, access: Access | undefined): void {
-  createDurably(nodeDisk, path, (output) => output.write(Buffer.from(text)), { replace: true, access });
 }
 
 /** Says what could not be read, and keeps the exit code that follows from it. */

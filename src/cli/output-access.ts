@@ -1,7 +1,7 @@
 /** Who may read what a command makes: nobody who could not read all of what it is made from. */
 import { Archive, archiveExists } from "../archive/index.ts";
 import { isDigestIndex } from "../digests/index.ts";
-import { type Access, commonAccess, entryAccess, folderAccess, nodeDisk } from "../disk/index.ts";
+import { type Access, commonAccess, createDurably, entryAccess, folderAccess, nodeDisk } from "../disk/index.ts";
 import { accessOf, findInputs } from "../pipeline/index.ts";
 import { say } from "./talk.ts";
 
@@ -50,4 +50,9 @@ function mayBeEnteredByOthers(folder: string, { permissions, group }: Access): b
   // A group of which nothing is known may do no more than everybody.
   const allowed = entrance.group === group ? permissions : (permissions & 0o007) * 0o11;
   return (entryAccess(entrance).permissions & SHARED_READ & ~allowed) !== 0;
+}
+
+/** A report as a file, in the place of one that is there. */
+export function writeReport(path: string, text: string, access: Access | undefined): void {
+  createDurably(nodeDisk, path, (output) => output.write(Buffer.from(text)), { replace: true, access });
 }

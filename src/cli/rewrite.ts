@@ -1,6 +1,6 @@
 import { ArchiveError } from "../base/index.ts";
-import { type Command, parseCount, requireFiles } from "./command.ts";
-import { ORIGINALS_OPTION, parseTarget, runDedup } from "./dedup.ts";
+import { type Command, requireFiles } from "./command.ts";
+import { MIN_SAVING_OPTION, ORIGINALS_OPTION, parseMinSaving, parseTarget, runDedup } from "./dedup.ts";
 
 export const rewrite: Command = {
   name: "rewrite",
@@ -14,7 +14,7 @@ compared with its copies. Lines of the plan about other files are skipped.`,
     output: { type: "string", short: "o", value: "DIR", help: "folder for the rewritten files" },
     "in-place": { type: "boolean", help: "replace each file by its rewritten form, once that is proven" },
     "dry-run": { type: "boolean", help: "print what would be saved, and touch nothing" },
-    "min-saving": { type: "string", value: "BYTES", help: "replace only what saves so many bytes", default: "1" },
+    ...MIN_SAVING_OPTION,
     ...ORIGINALS_OPTION,
     job: { type: "string", value: "DIR", help: "job folder (default: holotype-job by the output or the files)" },
     threads: { type: "string", short: "j", value: "N", help: "worker threads (default: one a core, fewer for little)" },
@@ -29,7 +29,7 @@ compared with its copies. Lines of the plan about other files are skipped.`,
     if (plan === undefined) throw new ArchiveError("HT_USAGE", "say which plan with --plan PLAN");
     return await runDedup(requireFiles(rewrite, args), args, {
       output: args.flag("dry-run") ? args.text("output") : parseTarget(args),
-      policy: { minSaving: parseCount("min-saving", args.text("min-saving") ?? "1", 0, Number.MAX_SAFE_INTEGER) },
+      policy: { minSaving: parseMinSaving(args) },
       plan,
     });
   },

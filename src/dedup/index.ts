@@ -1,6 +1,13 @@
 export * from "./candidate.ts";
 export * from "./capture-set.ts";
 export * from "./chooser.ts";
+export {
+  type CrawlFacts,
+  CrawlStudy,
+  type CrawlStudyResult,
+  crawlOfFile,
+  type StudiedCrawl,
+} from "./crawl-study.ts";
 export { Deduplicator, type ExemptReason, type HeldReason, type NewCapture, type Verdict } from "./deduplicator.ts";
 export {
   ANALYSIS_MODES,
@@ -32,3 +39,4 @@ export * from "./policy.ts";
 export * from "./reference.ts";
 export * from "./rules.ts";
 export { DuplicateTally, newOnes, type TalliedCapture, type TallyCounts } from "./tally.ts";
+export { UrlsBefore } from "./urls-before.ts";

@@ -2,8 +2,8 @@
 import { ArchiveError } from "../base/index.ts";
 
 export interface Policy {
-  /** Replace only where at least so many bytes are saved. */
-  readonly minSaving?: number | undefined;
+  /** Replace only where at least so many bytes are saved; with `none`, also where a revisit is larger. */
+  readonly minSaving?: number | "none" | undefined;
   /** Replace only media types that fit one of these patterns (`image/*`). */
   readonly mime?: readonly string[] | undefined;
   /** Never replace media types that fit one of these. */

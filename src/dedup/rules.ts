@@ -22,7 +22,8 @@ export class Rules {
   constructor(policy: Policy) {
     this.policy = policy;
     this.mayReplace = mimeFilter(policy);
-    this.minSaving = policy.minSaving ?? 1;
+    const { minSaving = 1 } = policy;
+    this.minSaving = minSaving === "none" ? Number.NEGATIVE_INFINITY : minSaving;
   }
 
   /** Whether the policy lets the candidate be a duplicate of that original at all; if not, it may begin anew. */

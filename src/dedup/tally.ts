@@ -66,11 +66,11 @@ export class DuplicateTally {
 }
 
 /** The counts of a name, in a map that does not grow without end. */
-export function groupOf<T>(groups: Map<string, T>, name: string | undefined, create: () => T): T {
+export function groupOf<T>(groups: Map<string, T>, name: string | undefined, create: (name: string) => T): T {
   const own = name !== undefined && (groups.has(name) || groups.size < GROUPS_MAX) ? name : OTHER;
   const there = groups.get(own);
   if (there !== undefined) return there;
-  const counts = create();
+  const counts = create(own);
   groups.set(own, counts);
   return counts;
 }

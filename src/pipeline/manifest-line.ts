@@ -238,6 +238,9 @@ export function flagValue(line: ManifestLine, name: string): string | undefined 
   return flag?.slice(mark.length);
 }
 
+/** On a copy of another URL's capture: its payload was captured before at its own URL, too. */
+export const AGAIN_FLAG = "again";
+
 /** The algorithm in which the payload was taken. */
 export function algorithmOf(line: ManifestLine): string | undefined {
   return line.digest?.slice(0, Math.max(0, line.digest.indexOf(":")));

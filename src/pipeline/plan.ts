@@ -15,11 +15,13 @@ import {
   namesReferredTo,
   OriginalChooser,
   type Policy,
+  UrlsBefore,
 } from "../dedup/index.ts";
 import type { Disk } from "../disk/index.ts";
 import { isUrl } from "./http-source.ts";
 import { LineSorter, type LineSorterOptions } from "./line-sorter.ts";
 import {
+  AGAIN_FLAG,
   algorithmOf,
   BY_DIGEST,
   BY_DIGEST_AND_URI,
@@ -77,6 +79,7 @@ export class Planner implements Disposable {
   private readonly byUri: boolean;
   private readonly order: LineOrder;
   private readonly chooser: OriginalChooser<LineCandidate>;
+  private readonly urls = new UrlsBefore();
   private readonly referred: CaptureSet;
   private readonly captures: CaptureSet;
   private readonly contents: CaptureSet;
@@ -212,7 +215,10 @@ export class Planner implements Disposable {
     const columns = splitLine(text, "(sorted)");
     const line = parseColumns(columns, "(sorted)");
     const key = this.groupOf(line);
-    if (key !== this.group) this.chooser.begin();
+    if (key !== this.group) {
+      this.chooser.begin();
+      this.urls.begin();
+    }
     this.group = key;
     const planned = this.plan(line);
     if (planned === undefined) return undefined;
@@ -228,12 +234,13 @@ export class Planner implements Disposable {
   }
 
   private plan(given: ManifestLine): Omit<PlannedLine, "text"> | undefined {
+    const isAgain = this.urls.take(given.uri);
     if (given.flags.includes("revisit")) return { line: given, decision: undefined };
     const line = undecided(given);
     const candidate = this.candidateOf(line);
     const decision = this.chooser.decide(candidate);
     if (candidate.known === true) return undefined;
-    return { line: withDecision(line, decision), decision };
+    return { line: withDecision(line, decision, isAgain), decision };
   }
 
   private isPacked(file: string): boolean {
@@ -304,17 +311,18 @@ function undecided(line: ManifestLine): ManifestLine {
 }
 
 function isReason(flag: string): boolean {
-  return flag.startsWith("kept:");
+  return flag === AGAIN_FLAG || flag.startsWith("kept:");
 }
 
-function withDecision(line: ManifestLine, decision: Decision<LineCandidate>): ManifestLine {
+function withDecision(line: ManifestLine, decision: Decision<LineCandidate>, isAgain: boolean): ManifestLine {
   switch (decision.kind) {
     case "original":
       return { ...line, copy: 1 };
     case "duplicate": {
       const { line: original } = decision.original;
       const { uri, date, id, file, offset } = original;
-      return { ...line, copy: decision.copy, original: { uri, date, id, file, offset } };
+      const flags = isAgain && uri !== line.uri ? [...line.flags, AGAIN_FLAG] : line.flags;
+      return { ...line, flags, copy: decision.copy, original: { uri, date, id, file, offset } };
     }
     case "kept":
       return { ...line, flags: [...line.flags, `kept:${decision.reason}`] };

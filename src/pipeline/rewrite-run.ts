@@ -128,7 +128,8 @@ export class RewriteRun {
     { start, end }: { start: number; end: number },
     failed: ReadonlySet<string>,
   ): RewriteJob {
-    const { plan, output, known, originals } = this.job.state.settings;
+    const { plan, output, known, originals, policy } = this.job.state.settings;
+    const { minSaving = 1 } = policy;
     const prove = this.options.prove !== false;
     const isOutside = plan !== undefined || known.length > 0;
     return {
@@ -138,7 +139,7 @@ export class RewriteRun {
       copies: this.job.file("copies.tsv"),
       start,
       end,
-      minSaving: Math.max(1, this.job.state.settings.policy.minSaving ?? 1),
+      minSaving: minSaving === "none" ? Number.NEGATIVE_INFINITY : Math.max(1, minSaving),
       dryRun: this.options.dryRun === true,
       missing: [...failed],
       prove,

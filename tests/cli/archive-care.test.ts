@@ -244,7 +244,7 @@ describe("holotype add --adopt", () => {
     const own = join(folder, "odd");
     run(own, "add", path, "--adopt");
     expect(json(own, "at", "http://cabinet.example/", "2014")).toMatchObject([{ status: 200 }]);
-    expect(json(own, "add", join(SAMPLES, "cabinet-2013.warc.gz"))).toMatchObject([{ duplicates: 14 }]);
+    expect(json(own, "add", join(SAMPLES, "cabinet-2013.warc.gz"))).toMatchObject([{ replaced: 14 }]);
   });
 
   it("is refused for what is no file", () => {

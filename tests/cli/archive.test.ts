@@ -35,11 +35,12 @@ function archiveOf(...files: readonly Buffer[]): string {
 describe("holotype add", () => {
   it("tells what became of the captures", () => {
     expect(added).toMatchObject({ exit: 0, err: "" });
-    const [files, captures, , duplicates, revisits, size] = linesOf(added.out);
-    expect([files, captures, duplicates, revisits]).toEqual([
+    const [files, captures, , repeated, duplicates, revisits, size] = linesOf(added.out);
+    expect([files, captures, repeated, duplicates, revisits]).toEqual([
       "files       4 files, 262 records",
       "captures    127 new",
-      "duplicates  48: 38 across time, 10 across location",
+      "nothing new 56: 48 became revisits, 7 kept, as a revisit would save too little, 1 kept for other reasons",
+      "duplicates  55: 51 across time, 4 across location",
       "revisits    0 new; in the whole archive 0 without an original",
     ]);
     expect(size).toMatch(/^size {8}494\.7 kB in, 271\.5 kB kept \(45\.1 % saved\)$/);

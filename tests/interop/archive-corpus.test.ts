@@ -156,7 +156,7 @@ describe.skipIf(!present)(`the whole corpus in an archive${why}`, PATIENCE, () =
     const held = captures.flatMap(({ sha256 }) => sha256 ?? []);
     expect(new Set(held)).toEqual(contents);
     expect(await open("added", (archive) => archive.counts())).toMatchObject({ contents: contents.size });
-    expect(report!.duplicates).toBe(report!.tally.total.duplicates);
+    expect(report!.replaced).toBe(report!.tally.total.duplicates);
   });
 
   it("has each record once: compacting gives nothing back, and nothing is found amiss", async () => {

@@ -10,6 +10,7 @@ import { Flag, has } from "../catalogue/capture-row.ts";
 import type { ArchiveCore } from "../core/archive-core.ts";
 import type { EntryCounts, SegmentEntry } from "../entering/segment-entry.ts";
 import { statAdopted } from "../segments/segments.ts";
+import { crawlIn } from "./crawl-name.ts";
 import { type TakeOptions, takeFacts } from "./take-facts.ts";
 
 export interface AdoptReport extends EntryCounts {
@@ -21,10 +22,15 @@ export interface AdoptReport extends EntryCounts {
   readonly skipped: number;
 }
 
+export interface AdoptOptions extends TakeOptions {
+  /** The crawl that all of them are part of; else each file says it, or its name. */
+  readonly crawl?: string | undefined;
+}
+
 export async function adoptInputs(
   core: ArchiveCore,
   inputs: readonly Input[],
-  options: TakeOptions,
+  options: AdoptOptions,
 ): Promise<AdoptReport> {
   const { catalogue, clock } = core;
   const known = new Map<string, { readonly size: number }>();
@@ -41,7 +47,9 @@ export async function adoptInputs(
     begin: (input) => {
       const file = fileOf(core, input);
       const number = moves.takeUnentered(input) ?? core.nextSegment();
-      core.commits.journal({ kind: "adopt", time: formatIso(clock.now()), segment: number, ...file });
+      const crawl = options.crawl ?? crawlIn(core.disk, input);
+      const told = crawl === undefined ? file : { ...file, crawl };
+      core.commits.journal({ kind: "adopt", time: formatIso(clock.now()), segment: number, ...told });
       entry = core.adoptedEntry(number, true);
       adopted = { number, file };
       // Its number is taken from here on.

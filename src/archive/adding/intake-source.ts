@@ -167,17 +167,22 @@ export class IntakeSource implements Disposable {
   }
 
   /**
-   * The revisit that stands for the record, as a gzip member, valid until the next one; absent where it cannot be made, or
-   * saves nothing.
+   * The revisit that stands for the record, as a gzip member, valid until the next one; or why there is none. With
+   * `mayGrow` it may take more bytes than the record.
    */
-  revisit(facts: RecordFacts, original: OriginalReference, replaced: Replaced): Uint8Array | undefined {
+  revisit(
+    facts: RecordFacts,
+    original: OriginalReference,
+    replaced: Replaced,
+    mayGrow: boolean,
+  ): Uint8Array | "unreadable" | "header-size" | "saving" {
     const draft = facts.isArc === true ? this.draftConverted(facts) : this.draftPlain(facts, replaced);
-    if (draft === undefined) return undefined;
+    if (draft === undefined) return "unreadable";
     const revisit = completeRevisit(draft, original);
-    if (!hasReadableSize(revisit)) return undefined;
+    if (!hasReadableSize(revisit)) return "header-size";
     this.revisits.writeSmall(revisit);
     const member = this.held.take();
-    return this.isCopied(facts) && member.length >= facts.length! ? undefined : member;
+    return !mayGrow && this.isCopied(facts) && member.length >= facts.length! ? "saving" : member;
   }
 
   private draftPlain(facts: RecordFacts, replaced: Replaced): RevisitDraft | undefined {

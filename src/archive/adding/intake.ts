@@ -17,6 +17,7 @@ import {
   type CaptureKind,
   type CaptureRow,
   Flag,
+  halfOf,
   has,
   isSamePlace,
   type Payload,
@@ -32,6 +33,8 @@ import { markText } from "../entering/told.ts";
 import { belongsTo } from "../segments/companions.ts";
 import { isOddSegment, readable } from "../segments/segments.ts";
 import { sourceIn, sourceNumberOf } from "../segments/source-record.ts";
+import { crawlIn } from "./crawl-name.ts";
+import { countRepeated, noCounts, type RepeatedReason } from "./intake-counts.ts";
 import { IntakePages } from "./intake-pages.ts";
 import { IntakeSource } from "./intake-source.ts";
 import type { HeldPayload, HeldPayloads, KnownOriginal } from "./original-references.ts";
@@ -42,38 +45,16 @@ export interface IntakeOptions {
   readonly policy: Policy;
   /** Takes back what was removed before. */
   readonly readmit: boolean;
+  /** The crawl that all inputs are part of; else each says it, or its name. */
+  readonly crawl?: string | undefined;
 }
 
-/** What became of the records of an `add`. */
-export interface IntakeCounts {
-  records: number;
-  captures: number;
-  /** Captures that the archive had already. */
-  known: number;
-  /** Captures whose records in the archive could not be read any more, and were replaced by those that came. */
-  healed: number;
-  contents: number;
-  duplicates: number;
-  acrossTime: number;
-  acrossLocation: number;
-  /** Revisits that were in the input. */
-  revisits: number;
-  /** Captures that were removed from the archive before, and stay so. */
-  removed: number;
-  /** Records that cannot be read to their end. */
-  damaged: number;
-  bytesIn: number;
-  bytesKept: number;
-}
-
-export function noCounts(): IntakeCounts {
-  const none = { records: 0, captures: 0, known: 0, healed: 0, contents: 0, duplicates: 0, acrossTime: 0 };
-  return { ...none, acrossLocation: 0, revisits: 0, removed: 0, damaged: 0, bytesIn: 0, bytesKept: 0 };
-}
+/** Why a record is written as it is. */
+type KeptWhy = RepeatedReason | "new" | "incomparable";
 
 type Fate =
   /** With `heals`, nothing else holds its payload that can be read. */
-  | { readonly kind: "kept"; readonly heals?: boolean }
+  | { readonly kind: "kept"; readonly why: KeptWhy; readonly heals?: boolean }
   | { readonly kind: "passed"; readonly notes: Notes }
   | {
       readonly kind: "duplicate";
@@ -82,14 +63,19 @@ type Fate =
       readonly replaced: CaptureFacts["replaced"];
     };
 
+type Taken = Exclude<Fate, { kind: "passed" }>;
+
 /** Marks of the records that stand beside a capture in the archive; of one that was removed, whatever belongs to it. */
 type Notes = ReadonlySet<string> | "removed";
 
 /** What a capture that was written must have in common with the one that was read. */
 const PROVEN = ["sha256", "framing", "status", "head", "form"] as const satisfies readonly (keyof CaptureFacts)[];
 
-const KEPT: Fate = { kind: "kept" };
-const HEALING: Fate = { kind: "kept", heals: true };
+const HEALING: Fate = { kind: "kept", why: "original-missing", heals: true };
+
+function kept(why: KeptWhy): Fate {
+  return { kind: "kept", why };
+}
 
 export class Intake implements Disposable {
   readonly counts = noCounts();
@@ -184,16 +170,17 @@ export class Intake implements Disposable {
       for (const note of companions) this.keepNote(note);
       return;
     }
-    const { place, before, hit } = written;
-    const kind: CaptureKind = hit === undefined ? kindOf(facts) : "replaced";
+    const { place, before, why } = written;
+    const kind: CaptureKind = why === "replaced" ? "replaced" : kindOf(facts);
     const request = companions.map((note) => requestFor(facts, note)).reduce(joinRequests, undefined);
     const entered = { kind, place, before, source: this.sourceNumber, request };
     const isOriginal = fate.kind === "kept" && fate.heals === true;
+    // Before it is entered itself.
+    if (heals) this.counts.healed++;
+    else this.count(facts, fate, why);
     const key = this.core.indexer.enter(facts, entered, found, isOriginal);
     for (const note of companions) this.core.indexer.enterBeside(note, facts);
     this.last = { named: facts, key, segment: place.segment, end: place.offset + place.length };
-    if (heals) this.counts.healed++;
-    else this.count(facts, hit);
     if (kind === "response" || kind === "resource") this.options.known.learn(facts, place);
   }
 
@@ -212,20 +199,23 @@ export class Intake implements Disposable {
     return { ...found, same: undefined };
   }
 
-  /** Writes a capture behind what belongs to it: as it is, or as a revisit if it is a duplicate (then `hit` is there). */
-  private write(facts: RecordFacts, companions: readonly RecordFacts[], fate: Fate) {
+  /** Writes a capture behind what belongs to it: as it is, or as a revisit if it is a duplicate; and why it is as it is. */
+  private write(facts: RecordFacts, companions: readonly RecordFacts[], fate: Taken) {
     const isOdd = [facts, ...companions].some(({ odd }) => odd === true);
     const before = companions.reduce((sum, note) => sum + this.keep(note, sum > 0, isOdd).length, 0);
-    const revisit = fate.kind === "duplicate" ? this.source!.revisit(facts, fate.original, fate.replaced) : undefined;
     const follows = before > 0;
-    if (fate.kind !== "duplicate" || revisit === undefined)
-      return { place: this.keep(facts, follows, isOdd), before, hit: undefined };
+    const revisit = fate.kind === "kept" ? fate.why : this.makeRevisit(facts, fate);
+    if (typeof revisit === "string") return { place: this.keep(facts, follows, isOdd), before, why: revisit };
     const place = this.core.segment.append((sink) => sink.write(revisit), follows, isOdd);
     this.counts.bytesKept += place.length;
-    return { place, before, hit: fate.hit };
+    return { place, before, why: "replaced" } as const;
   }
 
-  private count(facts: RecordFacts, hit: HitKind | undefined): void {
+  private makeRevisit(facts: RecordFacts, { original, replaced }: Extract<Fate, { kind: "duplicate" }>) {
+    return this.source!.revisit(facts, original, replaced, this.options.policy.minSaving === "none");
+  }
+
+  private count(facts: RecordFacts, fate: Taken, why: KeptWhy | "replaced"): void {
     const { counts } = this;
     const { capture, uri } = facts;
     counts.captures++;
@@ -233,11 +223,25 @@ export class Intake implements Disposable {
       counts.revisits++;
       return;
     }
-    this.tally.add({ host: hostOf(archiveKey(uri)), mime: capture!.mime, bytes: capture!.payloadSize ?? 0, hit });
-    if (hit === undefined) return;
+    const hit = fate.kind === "duplicate" ? fate.hit : undefined;
+    const bytes = capture!.payloadSize ?? 0;
+    this.tally.add({ host: hostOf(archiveKey(uri)), mime: capture!.mime, bytes, hit, kept: why !== "replaced" });
+    if (why === "new") counts.contents++;
+    else if (why === "incomparable") counts.incomparable++;
+    else countRepeated(counts, why);
+    if (fate.kind !== "duplicate") return;
     counts.duplicates++;
-    if (hit === "exact") counts.acrossTime++;
+    if (this.isSeenAt(uri, capture!.sha256!)) counts.acrossTime++;
     else counts.acrossLocation++;
+  }
+
+  private isSeenAt(uri: string | undefined, sha256: string): boolean {
+    const { catalogue } = this.core;
+    for (const key of catalogue.seenAt(halfOf(sha256), archiveKey(uri))) {
+      const row = catalogue.capture(key);
+      if (row !== undefined && row.url === (uri ?? "") && !has(row, Flag.removed)) return true;
+    }
+    return false;
   }
 
   private decide(facts: RecordFacts, found: FoundSame): Fate {
@@ -297,13 +301,13 @@ export class Intake implements Disposable {
   private findOriginal(facts: RecordFacts, broken: RecordPlace | undefined): Fate {
     const { sha256, framing = "plain", payloadSize, truncated, short, segmented, mime, status } = facts.capture!;
     // What a 304 carries is not what its URL held.
-    if (sha256 === undefined || status === 304) return KEPT;
+    if (sha256 === undefined || status === 304) return kept("incomparable");
     const payload = this.payload(sha256, facts.uri ?? "", framing);
-    if (payload === undefined) this.counts.contents++;
+    if (payload === undefined) return kept("new");
     // In another framing it is no new content, but needs an original of its own.
-    if (payload?.framing !== framing) return KEPT;
+    if (payload.framing !== framing) return kept("framing");
     if (broken !== undefined && isSamePlace(broken, payload.place)) return HEALING;
-    if (!payload.isReferable) return KEPT;
+    if (!payload.isReferable) return kept("original-unfit");
     const original = this.options.known.prove(payload) === undefined ? undefined : payload.original;
     if (original === undefined) return HEALING;
     const replaced = this.replacedBy(facts);
@@ -319,8 +323,9 @@ export class Intake implements Disposable {
       empty: payloadSize === 0,
       irreversible: facts.isArc !== true && (replaced === undefined || !mayKeepClaim(facts, original)),
     };
-    if (!this.rules.isInReach(original, candidate) || this.rules.whyKept(original, candidate) !== undefined)
-      return KEPT;
+    if (!this.rules.isInReach(original, candidate)) return kept("out-of-reach");
+    const reason = this.rules.whyKept(original, candidate);
+    if (reason !== undefined) return kept(reason);
     return { kind: "duplicate", original, hit: hitKind(original, candidate), replaced };
   }
 
@@ -444,7 +449,8 @@ export class Intake implements Disposable {
     const { catalogue, segment, shelf, clock } = this.core;
     this.sourceNumber = catalogue.nextSource();
     const { name } = this.source!.input;
-    const source = { name, addedMs: clock.now() };
+    const crawl = this.options.crawl ?? crawlIn(this.core.disk, this.source!.input);
+    const source = { name, addedMs: clock.now(), ...(crawl === undefined ? {} : { crawl }) };
     segment.beginSource(this.sourceNumber, source);
     catalogue.putSource(this.sourceNumber, source);
     const warcinfo = this.source!.arcWarcinfo(facts);

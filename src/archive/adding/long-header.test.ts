@@ -11,7 +11,7 @@ test("a duplicate stays whole where the header of its revisit would be too large
   {
     await using writer = openWriter(disk);
     const added = await writer.add([makeInput(disk, visits.map(visitBytes))]);
-    expect(added).toMatchObject({ captures: 2, contents: 1, duplicates: 0 });
+    expect(added).toMatchObject({ captures: 2, contents: 1, replaced: 0, kept: { "header-size": 1 } });
   }
   expect(await diagnose(disk)).toEqual([]);
 });

@@ -5,6 +5,7 @@
  */
 import { setImmediate as turn } from "node:timers/promises";
 import { ArchiveError } from "../../base/index.ts";
+import type { CrawlStudyResult } from "../../dedup/index.ts";
 import type { Access, Disk } from "../../disk/index.ts";
 import type { TimelineEntry } from "../../temporal/index.ts";
 import { archiveKey, FIRST_MS, LAST_MS } from "../catalogue/capture-key.ts";
@@ -14,6 +15,7 @@ import { isVisit } from "../catalogue/visit-class.ts";
 import type { ArchiveSettings } from "../segments/archive-folder.ts";
 import { Capture, CaptureNames } from "./capture.ts";
 import { type CaptureQuery, findCaptures } from "./capture-query.ts";
+import { studyCrawls } from "./crawls.ts";
 import { countDuplication, type Duplication, type DuplicationOptions } from "./duplication.ts";
 import { firstsIn } from "./firsts.ts";
 import { KnownInArchive } from "./known-in-archive.ts";
@@ -193,6 +195,11 @@ export class Archive implements AsyncDisposable {
   /** What there is more than once: walks over all captures. */
   duplication(options?: DuplicationOptions): Promise<Duplication> {
     return this.walk(({ snapshot, names }) => countDuplication(snapshot.catalogue, names, options));
+  }
+
+  /** The studies of duplication within and between crawls: walks over all captures three times. */
+  crawls(): Promise<CrawlStudyResult> {
+    return this.walk(({ snapshot }) => studyCrawls(snapshot));
   }
 
   /** The first capture of each URL key, or of each host, in a range of keys, in their order. */

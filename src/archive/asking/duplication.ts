@@ -39,7 +39,7 @@ export interface MonthFigures {
 export interface Duplication {
   /** Of captures whose content is known. */
   readonly total: Figures;
-  /** Of the URL of their original, of another one, or of an original whose URL is not known. */
+  /** Captured before at this URL, only at others, or not known where: what held the content was removed. */
   readonly acrossTime: DuplicateTally;
   readonly acrossLocation: DuplicateTally;
   readonly acrossUnknown: DuplicateTally;
@@ -166,6 +166,7 @@ class DuplicationCounter {
     captures: Iterable<FoundCapture | typeof PAUSE>,
   ): Generator<typeof PAUSE> {
     const one = this.repeated.begin(original);
+    const before = new UrlsBefore();
     for (const found of captures) {
       if (found === PAUSE) {
         yield PAUSE;
@@ -184,8 +185,9 @@ class DuplicationCounter {
       }
       this.countMonth(found, bytes, keptBytes);
       one.add(found, bytes - keptBytes);
+      const isAgain = before.take(found);
       if (isOriginal) continue;
-      const tally = this.tallyOf(found, original);
+      const tally = this.tallyOf(found, original, isAgain);
       tally.captures++;
       tally.bytes += bytes;
       tally.savedBytes += bytes - keptBytes;
@@ -195,10 +197,10 @@ class DuplicationCounter {
     this.repeated.end(one);
   }
 
-  /** URIs are compared as they are written, as for the report of a deduplication. */
-  private tallyOf({ row }: FoundCapture, original: FoundCapture | undefined): DuplicateTally {
-    if (original === undefined) return this.acrossUnknown;
-    return original.row.url === row.url ? this.acrossTime : this.acrossLocation;
+  /** URLs are compared as they are written, as for the report of a deduplication. */
+  private tallyOf({ row }: FoundCapture, original: FoundCapture | undefined, isAgain: boolean): DuplicateTally {
+    if (isAgain || original?.row.url === row.url) return this.acrossTime;
+    return original === undefined ? this.acrossUnknown : this.acrossLocation;
   }
 
   private figuresOf(found: FoundCapture): Figures[] {
@@ -255,6 +257,22 @@ class DuplicationCounter {
       months: [...this.months.values()].sort((one, other) => one.month - other.month),
       ...this.repeated.result(),
     };
+  }
+}
+
+/** The URLs of one content, whose captures come in the order of keys and times: only those of one key are held. */
+class UrlsBefore {
+  private key: string | undefined;
+  private readonly urls = new Set<string>();
+
+  /** Whether the content was captured before at this very URL. */
+  take({ key, row: { url } }: FoundCapture): boolean {
+    const urlKey = urlKeyOf(key);
+    if (urlKey !== this.key) this.urls.clear();
+    this.key = urlKey;
+    const isAgain = this.urls.has(url);
+    this.urls.add(url);
+    return isAgain;
   }
 }
 

@@ -57,6 +57,8 @@ export const ADOPTED_SOURCES = 2 ** 31;
 export interface SourceRow {
   readonly name: string;
   readonly addedMs: number;
+  /** The crawl that it is part of, where it was told; else its name tells. */
+  readonly crawl?: string | undefined;
 }
 
 /** How far a journal reaches. */
@@ -314,6 +316,12 @@ export class CatalogueView {
   /** Every capture with this payload, of which the first half of the digest is given; or those behind a key. */
   seen(digest: Buffer, after?: CaptureKey): Generator<CaptureKey> {
     return this.listed(Table.seen, latin1(digest), false, after);
+  }
+
+  /** Those of them that are of one URL key, in the order of times. */
+  *seenAt(digest: Buffer, urlKey: string): Generator<CaptureKey> {
+    const prefix = tableKey(Table.seen, `${latin1(digest)}${urlKey}\0`);
+    for (const { key } of this.view.range(prefix, behind(prefix))) yield key.slice(1 + DIGEST_HALF);
   }
 
   /** Every capture with a payload, in the order of the first halves of their digests, which are told as text. */

@@ -38,10 +38,14 @@ export function applyJournal(catalogue: Catalogue, indexer: Indexer, entries: It
   }
 }
 
-function adopt(catalogue: Catalogue, { time, segment, path, size, modifiedMs }: AdoptEntry): void {
+function adopt(catalogue: Catalogue, entry: AdoptEntry): void {
+  const { time, segment, path, size, modifiedMs } = entry;
   const there = catalogue.segment(segment);
-  const { addedMs = timeOfDate(time) ?? 0 } = catalogue.source(ADOPTED_SOURCES + segment) ?? {};
-  catalogue.putSource(ADOPTED_SOURCES + segment, { name: path, addedMs });
+  const before = catalogue.source(ADOPTED_SOURCES + segment);
+  const { addedMs = timeOfDate(time) ?? 0 } = before ?? {};
+  // Who tells that a file has moved need not name its crawl again.
+  const crawl = entry.crawl ?? before?.crawl;
+  catalogue.putSource(ADOPTED_SOURCES + segment, { name: path, addedMs, ...(crawl === undefined ? {} : { crawl }) });
   catalogue.putSegment(segment, { adopted: { path, size, modifiedMs }, end: there?.end ?? 0 });
 }
 

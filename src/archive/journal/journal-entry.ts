@@ -25,10 +25,10 @@ function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function isAdoption({ time, segment, path, size, modifiedMs }: Fields): boolean {
+function isAdoption({ time, segment, path, size, modifiedMs, crawl }: Fields): boolean {
   const isNumber = Number.isSafeInteger(segment) && Number(segment) > 0 && Number(segment) < 2 ** 31;
   const isFile = typeof path === "string" && Number.isSafeInteger(size) && typeof modifiedMs === "number";
-  return isNumber && isFile && typeof time === "string";
+  return isNumber && isFile && typeof time === "string" && (crawl === undefined || typeof crawl === "string");
 }
 
 function areAll(values: unknown, isOne: (value: unknown) => boolean): boolean {

@@ -21,6 +21,8 @@ export interface AdoptEntry {
   readonly path: string;
   readonly size: number;
   readonly modifiedMs: number;
+  /** The crawl that it is part of, where it was told. */
+  readonly crawl?: string | undefined;
 }
 
 /** One capture that was taken out. */

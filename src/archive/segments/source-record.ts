@@ -40,7 +40,8 @@ export function sourceIn(
   const isOurs = isPlaced
     ? block.includes(`\n${placeLine(place)}\r\n`)
     : `<${record.id}>` === derivedId("source", String(number), name, String(addedMs));
-  return isOurs ? { number, row: { name, addedMs } } : undefined;
+  const crawl = /^crawl: (.*?)\r?$/m.exec(block)?.[1];
+  return isOurs ? { number, row: { name, addedMs, ...(crawl === undefined ? {} : { crawl }) } } : undefined;
 }
 
 /** Whether the first record of a segment says that sources say where they lie. */
@@ -52,8 +53,10 @@ function placeLine({ archiveId, segment, offset }: SourcePlace): string {
   return `place: ${archiveId} ${segment} ${offset}`;
 }
 
-export function writeSource(sink: ByteSink, number: number, { name, addedMs }: SourceRow, place: SourcePlace): void {
+export function writeSource(sink: ByteSink, number: number, row: SourceRow, place: SourcePlace): void {
+  const { name, addedMs, crawl } = row;
   const line = placeLine(place);
+  const crawlLine = crawl === undefined ? "" : `crawl: ${crawl.replace(/[\r\n]/g, " ")}\r\n`;
   new WarcWriter(sink).write({
     fields: [
       ["WARC-Type", "metadata"],
@@ -62,6 +65,6 @@ export function writeSource(sink: ByteSink, number: number, { name, addedMs }: S
       ["WARC-Target-URI", `${SOURCE_URI}${number}`],
       ["Content-Type", "application/warc-fields"],
     ],
-    block: Buffer.from(`source: ${name.replace(/[\r\n]/g, " ")}\r\n${line}\r\n`),
+    block: Buffer.from(`source: ${name.replace(/[\r\n]/g, " ")}\r\n${line}\r\n${crawlLine}`),
   });
 }

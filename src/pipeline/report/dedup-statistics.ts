@@ -5,7 +5,7 @@
 import { parseIso, parseTimestamp } from "../../base/index.ts";
 import { shorten } from "../../markup/index.ts";
 import { hostOf, urlKey } from "../../url/index.ts";
-import type { ManifestLine } from "../manifest-line.ts";
+import { AGAIN_FLAG, type ManifestLine } from "../manifest-line.ts";
 import { BoundedShares, compareText, detach, Tally, TopList } from "./bounded.ts";
 import { CopyCounter } from "./copies.ts";
 import type {
@@ -230,6 +230,7 @@ function startTotals(): Mutable<ReportTotals> {
 
 /** URIs are compared as they are written, as the policy does. */
 function acrossKind(line: ManifestLine): AcrossKind {
+  if (line.flags.includes(AGAIN_FLAG)) return "time";
   const originalUri = line.original?.uri;
   if (originalUri === undefined) return "unknown";
   return originalUri === line.uri ? "time" : "location";

@@ -198,7 +198,8 @@ describe("reports of all kinds", () => {
     for (let i = 0; i < 5000; i++) {
       const { file, offset } = { file: `f${i}.warc.gz`, offset: i };
       statistics.addFile({ input: file, bytesBefore: 1000 + i, bytesAfter: 1000, records: 1, replaced: 1 });
-      const line = { file, offset, uri: `http://h${i % 2500}.example/`, length: 900, payloadSize: 900 } as ManifestLine;
+      const told = { uri: `http://h${i % 2500}.example/`, length: 900, payloadSize: 900, flags: [] as string[] };
+      const line = { file, offset, ...told } as unknown as ManifestLine;
       statistics.addRecord(line, { kind: "duplicate", copy: 2 });
       statistics.addRewritten(line, 900, 100);
     }

@@ -107,8 +107,13 @@ export function totalsTables(totals: ReportTotals): Markup {
 
 export function acrossSection(report: DedupReport): Markup {
   const kinds: readonly (readonly [string, string, DuplicateShare, "kept" | "saved" | "third"])[] = [
-    ["across time", "The same URL, captured again, held what it had held before.", report.acrossTime, "saved"],
-    ["across location", "Another URL held the same: copies, mirrors, moved pages.", report.acrossLocation, "third"],
+    ["across time", "Captured before at the same URL.", report.acrossTime, "saved"],
+    [
+      "across location",
+      "Captured before only at other URLs: copies, mirrors, moved pages.",
+      report.acrossLocation,
+      "third",
+    ],
     ["not told", "The URL of the original is not known.", report.acrossUnknown, "kept"],
   ];
   const shown = kinds.filter(([name, , share]) => name !== "not told" || share.duplicates + share.replaced > 0);

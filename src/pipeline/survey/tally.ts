@@ -2,7 +2,14 @@
  * Gathers what a survey kept of the records of all files, and counts duplicates cluster by cluster: for every cluster
  * what the openings suggest, for those of the sample what was found. Any number of records in bounded memory.
  */
-import { type Candidate, CaptureSet, type KeptReason, namesOf, OriginalChooser } from "../../dedup/index.ts";
+import {
+  type Candidate,
+  CaptureSet,
+  type KeptReason,
+  namesOf,
+  OriginalChooser,
+  UrlsBefore,
+} from "../../dedup/index.ts";
 import type { Disk } from "../../disk/index.ts";
 import { LineSorter, type LineSorterOptions } from "../line-sorter.ts";
 import { parseCapture, type SurveyedCapture } from "./capture.ts";
@@ -141,9 +148,6 @@ function noFigures(): Figures {
   };
 }
 
-/** URIs of one payload that are remembered; those beyond count as seen for the first time. */
-const URIS_MAX = 1 << 16;
-
 /**
  * Decides over captures as deduplication would, as far as can be known. Of sketches it thinks that those alike are equal:
  * by that no duplicate is missed, because those that are equal are alike.
@@ -152,7 +156,7 @@ class DuplicateCounter {
   records = 0;
   readonly kept = new Map<KeptReason, number>();
   private readonly chooser = new OriginalChooser<Candidate>({});
-  private readonly uris = new Set<string>();
+  private readonly urls = new UrlsBefore();
   private readonly referred: CaptureSet | undefined;
 
   /** Names of records that revisits refer to, which have to stay. */
@@ -167,7 +171,7 @@ class DuplicateCounter {
     for (let one = cursor.current; one?.cluster === cluster; one = cursor.current) {
       if (one.identity !== identity) {
         this.chooser.begin();
-        this.uris.clear();
+        this.urls.begin();
       }
       identity = one.identity;
       this.decide(one, figures);
@@ -179,6 +183,7 @@ class DuplicateCounter {
   private decide(capture: SurveyedCapture, figures: Figures): void {
     const { framing, date, uri, length, saving, damaged, fixed } = capture;
     this.records++;
+    const isAgain = this.urls.take(uri);
     const referred = namesOf(capture).some((name) => this.referred?.has(name) === true);
     const facts = { uri, date, framing, length, damaged, fixed: fixed !== undefined, referred };
     const candidate = { ...facts, mime: undefined, payloadSize: undefined };
@@ -191,15 +196,12 @@ class DuplicateCounter {
       }
       return;
     }
-    const place = `${framing} ${uri}`;
-    if (decision.kind === "duplicate") {
-      const url = this.uris.has(place) ? "sameUrl" : "otherUrl";
-      figures.records++;
-      figures.bytes += length;
-      figures.saved += saving;
-      figures[`${url}Records`]++;
-      figures[`${url}Saved`] += saving;
-    }
-    if (this.uris.size < URIS_MAX) this.uris.add(place);
+    if (decision.kind !== "duplicate") return;
+    const url = isAgain ? "sameUrl" : "otherUrl";
+    figures.records++;
+    figures.bytes += length;
+    figures.saved += saving;
+    figures[`${url}Records`]++;
+    figures[`${url}Saved`] += saving;
   }
 }

@@ -97,8 +97,8 @@ export function growthSection({ months, total }: Duplication, links: PageLinks):
 
 export function acrossSection(figures: Duplication, links: PageLinks): Markup {
   const words: Readonly<Record<string, string>> = {
-    "across time": "The same URL, captured again, held what it had held before.",
-    "across location": "Another URL held the same: copies, mirrors, moved pages.",
+    "across time": "Captured before at the same URL.",
+    "across location": "Captured before only at other URLs: copies, mirrors, moved pages.",
     "original unknown": "The capture that brought the content was removed.",
   };
   const fills = { "across time": "saved", "across location": "third", "original unknown": "kept" } as const;
