@@ -109,9 +109,9 @@ describe("holotype --help", () => {
 
 /** A URL, a time; a digest index or what one is built from; a volume, a store, a key; archive files, or manifests for the stages; what must come before stands before. */
 const USAGE =
-  /(?:\[URL|URL|TIME|INPUT|INDEX|\[--(?:by|dead|scrub|archive)|DIR|FILE|KEY|FROM TO|--instance PATH|\[MANIFEST|N \[MANIFEST|--plan PLAN FILE|JOB)/;
-/** What a stage may tell beside its lines: counts. */
-const TALK = /^(?:[\d,]+ [a-z][^\n]*\n)*$/;
+  /(?:\[URL|\[FILE|URL|TIME|INPUT|INDEX|\[--(?:by|dead|scrub|archive)|DIR|FILE|KEY|FROM TO|--instance PATH|\[MANIFEST|N \[MANIFEST|--plan PLAN FILE|JOB)/;
+/** What a command may say beside its data: counts, and what it adds. */
+const TALK = /^(?:(?:[\d,]+ [a-z]|adding )[^\n]*\n)*$/;
 
 describe.each(COMMANDS)("holotype %s --help", (command) => {
   const { exit, out, err } = HELP.get(command)!;
