@@ -231,7 +231,7 @@ export class Intake implements Disposable {
     else countRepeated(counts, why);
     if (fate.kind !== "duplicate") return;
     counts.duplicates++;
-    if (this.isSeenAt(uri, capture!.sha256!)) counts.acrossTime++;
+    if (fate.original.uri === uri || this.isSeenAt(uri, capture!.sha256!)) counts.acrossTime++;
     else counts.acrossLocation++;
   }
 
